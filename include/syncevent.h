@@ -3,7 +3,12 @@
  * syncevent.h - libsyncevent: 64-bit events to update, read and wait on
  *
  * Every function returns 0 or a negative errno. Optional outputs may be NULL.
- * Structures that callers fill start with a size field: set it to sizeof.
+ * Structures that callers fill start with a size field: set it to sizeof. A
+ * size below that of the first version is -EINVAL; a larger one is accepted if
+ * the bytes that this library does not know are zero, else -E2BIG.
+ *
+ * Outputs are written on success only; syncevent_wait_many() writes them on
+ * -EIDRM too.
  *
  * Threads: any function may run at the same time as any other on the same
  * handle, but for syncevent_close() and syncevent_queue_close(), which end the
@@ -14,7 +19,8 @@
  * and a satisfied wait acquire: what was written before an update is visible
  * after a wait that saw it.
  *
- * Fork: a child may go on using the handles of its parent.
+ * Fork: a child may go on using the handles of its parent. Exec: the file
+ * descriptors are close-on-exec.
  */
 #ifndef SYNCEVENT_H
 #define SYNCEVENT_H
@@ -78,17 +84,20 @@ struct syncevent_attr {
  *
  * The event lives while a file descriptor or a mapping of it is held anywhere.
  *
- * Return: 0; -ENOENT or -ENODEV: the module is not loaded; -EACCES: no right to
- * open /dev/syncevent; -EINVAL: @attr; -EMFILE: the process has no free file
- * descriptor or the user has too many events; -ENOMEM.
+ * Return: 0; -ENOENT or -ENODEV: the module is not loaded; -EACCES or -EPERM: no
+ * right to open /dev/syncevent; -EINVAL or -E2BIG: @attr; -EMFILE: the process
+ * has no free file descriptor or the user has too many events; -ENFILE: nor has
+ * the machine; -ENOMEM.
  */
 int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr);
 
 /**
  * syncevent_from_fd() - make a handle of an event's file descriptor
  * @ev: where the handle goes
- * @fd: an event, for example received over a UNIX socket. It is duplicated:
- *      the caller keeps and closes its own
+ * @fd: an event, for example received over a UNIX socket. It is duplicated as
+ *      by dup(2): the caller keeps and closes its own
+ *
+ * The handle has the rights of @fd.
  *
  * Return: 0; -EINVAL: not an event; -EBADF; -EMFILE; -ENOMEM; -EIDRM: revoked.
  */
@@ -115,7 +124,7 @@ int syncevent_fd(const struct syncevent *ev);
  * The duplicate has a poll condition and last-read value of its own, and the
  * same rights or fewer. The MMU enforces them.
  *
- * Return: 0; -EINVAL: @flags; -EIDRM: revoked; -EMFILE; -ENOMEM.
+ * Return: 0; -EINVAL: @flags; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM.
  */
 int syncevent_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags);
 
@@ -137,7 +146,12 @@ void syncevent_close(struct syncevent *ev);
  */
 int syncevent_revoke(struct syncevent *ev);
 
-/* ---- data path: no allocation, no system call unless a sleeper asks ---------- */
+/*
+ * ---- data path: no allocation, no system call unless a sleeper asks ----------
+ *
+ * Whether an update succeeded is decided when it is made. One that crosses a
+ * revocation succeeds, as if it had come before; nobody may be there to see it.
+ */
 
 /** syncevent_get() - load the counter (acquire). Return: 0; -EIDRM. */
 int syncevent_get(struct syncevent *ev, uint64_t *value);
@@ -205,9 +219,13 @@ struct syncevent_wait_opts {
  * Consumes nothing: every satisfied waiter proceeds. A value that came and went
  * may pass unseen; a monotonic counter waited for with GT or GE misses nothing.
  *
+ * Signals interrupt a sleep, not a spin: a handler runs, and SPIN, YIELD and
+ * the first part of ADAPTIVE go on. On a machine with one CPU, where a spinner
+ * would keep the publisher from running, ADAPTIVE sleeps at once.
+ *
  * Return: 0; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART;
- * -EIDRM: revoked; -EINVAL: @cond or @opts. Success wins over a time-out or
- * signal that comes with it.
+ * -EIDRM: revoked; -EINVAL: @cond or @opts; -E2BIG: @opts; -ENOMEM. Success
+ * wins over a time-out or signal that comes with it.
  */
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		   uint64_t mask, const struct syncevent_wait_opts *opts,
@@ -249,8 +267,12 @@ struct syncevent_many {
  * hold at the first look. all: ends when each has held at some moment during
  * the call. An event that is revoked ends it with -EIDRM.
  *
+ * The first call opens /dev/syncevent and keeps it open.
+ *
  * Return: 0; -ETIMEDOUT; -EINTR; -EIDRM (@index and the status tell which);
- * -EINVAL; -ENOMEM.
+ * -EINVAL: @many, @count, @flags or @opts; -E2BIG: @opts; -ENOMEM; or, as the
+ * device must be opened, -ENOENT, -ENODEV, -EACCES, -EPERM, -EMFILE or -ENFILE
+ * as syncevent_create().
  */
 int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 			unsigned int flags, const struct syncevent_wait_opts *opts,
@@ -264,7 +286,10 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
  * @mask: applied to the value before it is compared
  *
  * Until then the fd is ready when the value differs from the one last read
- * through it. Return: 0; -EINVAL; -EIDRM.
+ * through it. The setting belongs to the open file: handles made by
+ * syncevent_from_fd() or fork(2) share it, those made by syncevent_dup() do not.
+ *
+ * Return: 0; -EINVAL: @cond; -EIDRM.
  */
 int syncevent_arm(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		  uint64_t mask);
@@ -308,8 +333,11 @@ int syncevent_queue_fd(const struct syncevent_queue *q);
  * @cookie: names the entry; unique among those not yet reaped
  * @deadline: absolute CLOCK_MONOTONIC nanoseconds or SYNCEVENT_FOREVER
  *
- * Return: 0; -EEXIST: the cookie is in use; -EINVAL; -EIDRM: @ev is revoked;
- * -ENOSPC: too many entries of this user; -ENOMEM.
+ * If the condition holds or the deadline has passed already, the completion is
+ * there at once.
+ *
+ * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EIDRM: @ev is
+ * revoked; -ENOSPC: too many entries of this user; -ENOMEM.
  */
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,
@@ -330,7 +358,9 @@ int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie);
  * @deadline: absolute CLOCK_MONOTONIC nanoseconds to wait for the first one, 0
  *            to look only, SYNCEVENT_FOREVER
  *
- * Return: how many; -ETIMEDOUT: none; -EINTR; -EINVAL.
+ * As poll(2) does, the wait ends when a signal handler has run, SA_RESTART or not.
+ *
+ * Return: how many; -ETIMEDOUT: none; -EINTR; -EINVAL: @max is 0.
  */
 int syncevent_queue_reap(struct syncevent_queue *q, struct syncevent_done *done,
 			 unsigned int max, uint64_t deadline);

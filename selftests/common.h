@@ -40,6 +40,8 @@
 
 /* The harness compares whatever types it is given. */
 #pragma GCC diagnostic ignored "-Wsign-compare"
+/* Its fixtures are functions with external linkage. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 /* Seconds. Emulated guests with a debug kernel are slow. */
 #define SE_HANG_S		120

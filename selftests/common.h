@@ -559,6 +559,14 @@ static inline int se_wait_child(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* Its status is still there to be waited for. */
+static inline bool se_has_ended(pid_t pid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
 /* SCM_RIGHTS over a UNIX socket: 0 or a negative errno; a new fd or one. */
 static inline int se_send_fd(int sock, int fd)
 {

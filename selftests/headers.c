@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * headers.c - the layout of every public structure, asserted at compile time
+ *
+ * headers.sh compiles it in each language and word size: the numbers are the
+ * same for all, so it proves that a 32-bit program, a 64-bit program, C and C++
+ * mean the same bytes. With CELL_ONLY it takes syncevent/cell.h alone, for
+ * units that have no Linux headers.
+ */
+#include <stddef.h>
+#include <syncevent/cell.h>
+#ifndef CELL_ONLY
+#include <linux/syncevent.h>
+#include <syncevent.h>
+#endif
+
+#define PASTE2(a, b)	a##b
+#define PASTE(a, b)	PASTE2(a, b)
+/* C99 has no _Static_assert. */
+#define ASSERT(what)	typedef char PASTE(assert_, __LINE__)[(what) ? 1 : -1]
+#define SIZE(type, size) \
+	ASSERT(sizeof(struct type) == (size))
+#define FIELD(type, field, offset, size) \
+	ASSERT(offsetof(struct type, field) == (offset) && \
+	       sizeof(((struct type *)0)->field) == (size))
+
+SIZE(syncevent_hint, 16);
+FIELD(syncevent_hint, wake_above, 0, 8);
+FIELD(syncevent_hint, flags, 8, 4);
+FIELD(syncevent_hint, deaths, 12, 4);
+
+SIZE(syncevent_cell, 64);
+FIELD(syncevent_cell, value, 0, 8);
+FIELD(syncevent_cell, state, 8, 4);
+FIELD(syncevent_cell, sides, 12, 2);
+FIELD(syncevent_cell, flags, 14, 2);
+FIELD(syncevent_cell, hint, 16, 48);
+ASSERT(SYNCEVENT_HINT_WAKE_ALL == 1 && SYNCEVENT_HINT_PEER_DEAD == 2);
+ASSERT(SYNCEVENT_STATE_MASK == 3 && SYNCEVENT_STATE_LIVE == 1);
+ASSERT(SYNCEVENT_SIDES_MAX == 64);
+
+#ifndef CELL_ONLY
+SIZE(syncevent_create, 24);
+FIELD(syncevent_create, value, 0, 8);
+FIELD(syncevent_create, flags, 8, 4);
+FIELD(syncevent_create, publishers, 12, 4);
+FIELD(syncevent_create, subscribers, 16, 4);
+FIELD(syncevent_create, reserved, 20, 4);
+
+SIZE(syncevent_wait_entry, 40);
+FIELD(syncevent_wait_entry, fd, 0, 4);
+FIELD(syncevent_wait_entry, cond, 4, 4);
+FIELD(syncevent_wait_entry, operand, 8, 8);
+FIELD(syncevent_wait_entry, mask, 16, 8);
+FIELD(syncevent_wait_entry, value, 24, 8);
+FIELD(syncevent_wait_entry, status, 32, 4);
+FIELD(syncevent_wait_entry, reserved, 36, 4);
+
+SIZE(syncevent_wait_many, 32);
+FIELD(syncevent_wait_many, entries, 0, 8);
+FIELD(syncevent_wait_many, deadline, 8, 8);
+FIELD(syncevent_wait_many, count, 16, 4);
+FIELD(syncevent_wait_many, flags, 20, 4);
+FIELD(syncevent_wait_many, index, 24, 4);
+FIELD(syncevent_wait_many, reserved, 28, 4);
+
+SIZE(syncevent_queue_create, 8);
+FIELD(syncevent_queue_create, flags, 0, 4);
+FIELD(syncevent_queue_create, reserved, 4, 4);
+
+SIZE(syncevent_dev_info, 64);
+FIELD(syncevent_dev_info, abi, 0, 4);
+FIELD(syncevent_dev_info, wait_max, 4, 4);
+FIELD(syncevent_dev_info, caps, 8, 8);
+FIELD(syncevent_dev_info, events_max, 16, 8);
+FIELD(syncevent_dev_info, events, 24, 8);
+FIELD(syncevent_dev_info, entries_max, 32, 8);
+FIELD(syncevent_dev_info, entries, 40, 8);
+FIELD(syncevent_dev_info, silent_min_ns, 48, 8);
+FIELD(syncevent_dev_info, silent_max_ns, 56, 8);
+
+SIZE(syncevent_value, 8);
+FIELD(syncevent_value, value, 0, 8);
+
+SIZE(syncevent_add, 16);
+FIELD(syncevent_add, value, 0, 8);
+FIELD(syncevent_add, old, 8, 8);
+
+SIZE(syncevent_wait, 40);
+FIELD(syncevent_wait, operand, 0, 8);
+FIELD(syncevent_wait, mask, 8, 8);
+FIELD(syncevent_wait, deadline, 16, 8);
+FIELD(syncevent_wait, value, 24, 8);
+FIELD(syncevent_wait, cond, 32, 4);
+FIELD(syncevent_wait, flags, 36, 4);
+
+SIZE(syncevent_arm, 24);
+FIELD(syncevent_arm, operand, 0, 8);
+FIELD(syncevent_arm, mask, 8, 8);
+FIELD(syncevent_arm, cond, 16, 4);
+FIELD(syncevent_arm, flags, 20, 4);
+
+SIZE(syncevent_dup, 8);
+FIELD(syncevent_dup, flags, 0, 4);
+FIELD(syncevent_dup, reserved, 4, 4);
+
+SIZE(syncevent_info, 56);
+FIELD(syncevent_info, id, 0, 8);
+FIELD(syncevent_info, value, 8, 8);
+FIELD(syncevent_info, flags, 16, 4);
+FIELD(syncevent_info, generation, 20, 4);
+FIELD(syncevent_info, publishers, 24, 4);
+FIELD(syncevent_info, subscribers, 28, 4);
+FIELD(syncevent_info, side, 32, 2);
+FIELD(syncevent_info, sides, 34, 2);
+FIELD(syncevent_info, waiters, 36, 4);
+FIELD(syncevent_info, rings, 40, 8);
+FIELD(syncevent_info, wakes, 48, 8);
+
+SIZE(syncevent_queue_add, 48);
+FIELD(syncevent_queue_add, cookie, 0, 8);
+FIELD(syncevent_queue_add, operand, 8, 8);
+FIELD(syncevent_queue_add, mask, 16, 8);
+FIELD(syncevent_queue_add, deadline, 24, 8);
+FIELD(syncevent_queue_add, fd, 32, 4);
+FIELD(syncevent_queue_add, cond, 36, 4);
+FIELD(syncevent_queue_add, flags, 40, 4);
+FIELD(syncevent_queue_add, reserved, 44, 4);
+
+SIZE(syncevent_queue_cancel, 8);
+FIELD(syncevent_queue_cancel, cookie, 0, 8);
+
+SIZE(syncevent_completion, 24);
+FIELD(syncevent_completion, cookie, 0, 8);
+FIELD(syncevent_completion, value, 8, 8);
+FIELD(syncevent_completion, status, 16, 4);
+FIELD(syncevent_completion, reserved, 20, 4);
+
+SIZE(syncevent_attr, 24);
+FIELD(syncevent_attr, size, 0, 4);
+FIELD(syncevent_attr, flags, 4, 4);
+FIELD(syncevent_attr, value, 8, 8);
+FIELD(syncevent_attr, publishers, 16, 4);
+FIELD(syncevent_attr, subscribers, 20, 4);
+
+SIZE(syncevent_wait_opts, 24);
+FIELD(syncevent_wait_opts, size, 0, 4);
+FIELD(syncevent_wait_opts, flags, 4, 4);
+FIELD(syncevent_wait_opts, deadline, 8, 8);
+FIELD(syncevent_wait_opts, spin_ns, 16, 4);
+FIELD(syncevent_wait_opts, how, 20, 4);
+
+SIZE(syncevent_done, 24);
+FIELD(syncevent_done, cookie, 0, 8);
+FIELD(syncevent_done, value, 8, 8);
+FIELD(syncevent_done, status, 16, 4);
+FIELD(syncevent_done, reserved, 20, 4);
+
+/* One ioctl number of each direction: the rest follows from the sizes. */
+ASSERT(SYNCEVENT_IOC_CREATE == 0x4018b900);
+ASSERT(SYNCEVENT_IOC_WAIT_MANY == 0xc020b901);
+ASSERT(SYNCEVENT_IOC_DEV_INFO == 0x8040b903);
+ASSERT(SYNCEVENT_IOC_RING == 0xb913);
+#endif
+
+/* The inline functions are compiled as well, not only parsed. */
+uint64_t use_cell(struct syncevent_cell *cell);
+uint64_t use_cell(struct syncevent_cell *cell)
+{
+	uint64_t old = 0;
+
+	if (syncevent_cell_set(cell, 1) || syncevent_cell_add(cell, 1, &old))
+		return old;
+	while (syncevent_cell_live(cell) && syncevent_cell_get(cell) < 3)
+		syncevent_cell_pause();
+	return syncevent_cell_get(cell);
+}

@@ -40,8 +40,8 @@ struct syncevent_hint {
 	__u32 deaths;
 };
 
-#define SYNCEVENT_HINT_WAKE_ALL		(1U << 0)	/* ring on every update */
-#define SYNCEVENT_HINT_PEER_DEAD	(1U << 1)
+#define SYNCEVENT_HINT_WAKE_ALL		0x1U	/* ring on every update */
+#define SYNCEVENT_HINT_PEER_DEAD	0x2U
 
 #define SYNCEVENT_WAKE_NONE		(~0ULL)		/* wake_above: nobody */
 
@@ -75,8 +75,8 @@ struct syncevent_cell {
 #define SYNCEVENT_STATE_REVOKED		2U
 #define SYNCEVENT_STATE_GEN_SHIFT	2
 
-#define SYNCEVENT_CELL_SILENT		(1U << 0)	/* a publisher may never ring */
-#define SYNCEVENT_CELL_NO_REMOTE_ADD	(1U << 1)	/* add only on the home side */
+#define SYNCEVENT_CELL_SILENT		0x1U	/* a publisher may never ring */
+#define SYNCEVENT_CELL_NO_REMOTE_ADD	0x2U	/* add only on the home side */
 
 /* ---- conditions ---------------------------------------------------------- */
 
@@ -94,15 +94,15 @@ struct syncevent_cell {
 /* ---- on /dev/syncevent --------------------------------------------------- */
 
 /* Where an event is updated and waited on. Placement hints: they forbid nothing. */
-#define SYNCEVENT_LOC_CPU		(1U << 0)
-#define SYNCEVENT_LOC_REMOTE_PCI	(1U << 1)
-#define SYNCEVENT_LOC_DPA		(1U << 2)
-#define SYNCEVENT_LOC_GPU		(1U << 3)
-#define SYNCEVENT_LOC_REMOTE_NET	(1U << 4)
-#define SYNCEVENT_LOC_ALL		((1U << 5) - 1)
+#define SYNCEVENT_LOC_CPU		0x1U
+#define SYNCEVENT_LOC_REMOTE_PCI	0x2U
+#define SYNCEVENT_LOC_DPA		0x4U
+#define SYNCEVENT_LOC_GPU		0x8U
+#define SYNCEVENT_LOC_REMOTE_NET	0x10U
+#define SYNCEVENT_LOC_ALL		0x1fU
 
-#define SYNCEVENT_CREATE_SILENT		(1U << 0)	/* updates may come without a ring */
-#define SYNCEVENT_CREATE_NONBLOCK	(1U << 1)	/* O_NONBLOCK on the new file */
+#define SYNCEVENT_CREATE_SILENT		0x1U	/* updates may come without a ring */
+#define SYNCEVENT_CREATE_NONBLOCK	0x2U	/* O_NONBLOCK on the new file */
 
 /**
  * struct syncevent_create - SYNCEVENT_IOC_CREATE: make an event
@@ -143,8 +143,8 @@ struct syncevent_wait_entry {
 	__u32 reserved;
 };
 
-#define SYNCEVENT_WAIT_REALTIME		(1U << 0)	/* deadline is CLOCK_REALTIME */
-#define SYNCEVENT_WAIT_ALL		(1U << 1)	/* WAIT_MANY: all, not any */
+#define SYNCEVENT_WAIT_REALTIME		0x1U	/* deadline is CLOCK_REALTIME */
+#define SYNCEVENT_WAIT_ALL		0x2U	/* WAIT_MANY: all, not any */
 
 #define SYNCEVENT_WAIT_MAX		128		/* entries of one WAIT_MANY */
 
@@ -171,7 +171,7 @@ struct syncevent_wait_many {
 	__u32 reserved;
 };
 
-#define SYNCEVENT_QUEUE_NONBLOCK	(1U << 0)	/* O_NONBLOCK on the new file */
+#define SYNCEVENT_QUEUE_NONBLOCK	0x1U	/* O_NONBLOCK on the new file */
 
 /**
  * struct syncevent_queue_create - SYNCEVENT_IOC_QUEUE: make a wait queue
@@ -186,9 +186,9 @@ struct syncevent_queue_create {
 	__u32 reserved;
 };
 
-#define SYNCEVENT_CAP_SILENT		(1ULL << 0)
-#define SYNCEVENT_CAP_QUEUE		(1ULL << 1)
-#define SYNCEVENT_CAP_IO_URING		(1ULL << 2)	/* read and write do not punt */
+#define SYNCEVENT_CAP_SILENT		0x1ULL
+#define SYNCEVENT_CAP_QUEUE		0x2ULL
+#define SYNCEVENT_CAP_IO_URING		0x4ULL	/* read and write do not punt */
 
 /**
  * struct syncevent_dev_info - SYNCEVENT_IOC_DEV_INFO: what this module can do
@@ -252,7 +252,7 @@ struct syncevent_wait {
 	__u32 flags;
 };
 
-#define SYNCEVENT_ARM_CLEAR		(1U << 0)	/* back to "differs from the last read" */
+#define SYNCEVENT_ARM_CLEAR		0x1U	/* back to "differs from the last read" */
 
 /**
  * struct syncevent_arm - SYNCEVENT_IOC_ARM: the condition of read(2) and poll(2)
@@ -271,8 +271,8 @@ struct syncevent_arm {
 	__u32 flags;
 };
 
-#define SYNCEVENT_DUP_RDONLY		(1U << 0)	/* the new file may not update */
-#define SYNCEVENT_DUP_NONBLOCK		(1U << 1)	/* O_NONBLOCK on the new file */
+#define SYNCEVENT_DUP_RDONLY		0x1U	/* the new file may not update */
+#define SYNCEVENT_DUP_NONBLOCK		0x2U	/* O_NONBLOCK on the new file */
 
 /**
  * struct syncevent_dup - SYNCEVENT_IOC_DUP: another open file of this event
@@ -287,10 +287,10 @@ struct syncevent_dup {
 	__u32 reserved;
 };
 
-#define SYNCEVENT_INFO_UPDATE		(1U << 0)	/* this file may update */
-#define SYNCEVENT_INFO_REVOKED		(1U << 1)
-#define SYNCEVENT_INFO_SILENT		(1U << 2)
-#define SYNCEVENT_INFO_NO_REMOTE_ADD	(1U << 3)
+#define SYNCEVENT_INFO_UPDATE		0x1U	/* this file may update */
+#define SYNCEVENT_INFO_REVOKED		0x2U
+#define SYNCEVENT_INFO_SILENT		0x4U
+#define SYNCEVENT_INFO_NO_REMOTE_ADD	0x8U
 
 /**
  * struct syncevent_info - SYNCEVENT_IOC_INFO: works on a revoked event too
@@ -374,9 +374,12 @@ struct syncevent_completion {
 #define SYNCEVENT_IOC_TYPE		0xB9
 
 #define SYNCEVENT_IOC_CREATE		_IOW(SYNCEVENT_IOC_TYPE, 0x00, struct syncevent_create)
-#define SYNCEVENT_IOC_WAIT_MANY		_IOWR(SYNCEVENT_IOC_TYPE, 0x01, struct syncevent_wait_many)
-#define SYNCEVENT_IOC_QUEUE		_IOW(SYNCEVENT_IOC_TYPE, 0x02, struct syncevent_queue_create)
-#define SYNCEVENT_IOC_DEV_INFO		_IOR(SYNCEVENT_IOC_TYPE, 0x03, struct syncevent_dev_info)
+#define SYNCEVENT_IOC_WAIT_MANY		_IOWR(SYNCEVENT_IOC_TYPE, 0x01, \
+					      struct syncevent_wait_many)
+#define SYNCEVENT_IOC_QUEUE		_IOW(SYNCEVENT_IOC_TYPE, 0x02, \
+					     struct syncevent_queue_create)
+#define SYNCEVENT_IOC_DEV_INFO		_IOR(SYNCEVENT_IOC_TYPE, 0x03, \
+					     struct syncevent_dev_info)
 
 #define SYNCEVENT_IOC_GET		_IOR(SYNCEVENT_IOC_TYPE, 0x10, struct syncevent_value)
 #define SYNCEVENT_IOC_SET		_IOW(SYNCEVENT_IOC_TYPE, 0x11, struct syncevent_value)
@@ -388,7 +391,9 @@ struct syncevent_completion {
 #define SYNCEVENT_IOC_INFO		_IOR(SYNCEVENT_IOC_TYPE, 0x17, struct syncevent_info)
 #define SYNCEVENT_IOC_REVOKE		_IO(SYNCEVENT_IOC_TYPE, 0x18)
 
-#define SYNCEVENT_IOC_QUEUE_ADD		_IOW(SYNCEVENT_IOC_TYPE, 0x20, struct syncevent_queue_add)
-#define SYNCEVENT_IOC_QUEUE_CANCEL	_IOW(SYNCEVENT_IOC_TYPE, 0x21, struct syncevent_queue_cancel)
+#define SYNCEVENT_IOC_QUEUE_ADD		_IOW(SYNCEVENT_IOC_TYPE, 0x20, \
+					     struct syncevent_queue_add)
+#define SYNCEVENT_IOC_QUEUE_CANCEL	_IOW(SYNCEVENT_IOC_TYPE, 0x21, \
+					     struct syncevent_queue_cancel)
 
 #endif /* _LINUX_SYNCEVENT_H */

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wait engine: waiters are parked on an event in the order in which updates
+ * satisfy them, so that an update costs what it wakes, and wakes exactly those
+ * that it satisfies.
+ *
+ * Parking against publishing (docs/wake-protocol.md). A publisher is user code on
+ * a mapped cell, or se_publish():
+ *
+ *	publisher			waiter, under the event lock
+ *	---------			----------------------------
+ *	value = v			link the waiter, write the hint
+ *	SE-A: full barrier		SE-B: full barrier
+ *	read the hint			read the value
+ *	  asks: se_judge()		  holds: unlink, do not sleep
+ *
+ * Both cannot miss the other: were the hint read before it was written and the
+ * value read before it was updated, each side's read would precede the other's
+ * write across a full barrier.
+ *
+ * The hint is lowered (asks for more) before SE-B and raised (asks for less) only
+ * after the last waiter that needed it was unlinked, both under the event lock:
+ * at no time does it ask for less than the parked waiters need.
+ */
+#include <linux/poll.h>
+
+#include "internal.h"
+#include "trace.h"
+
+/* ---- conditions ------------------------------------------------------------- */
+
+/**
+ * se_cond_valid() - is it a SYNCEVENT_COND_*?
+ * @op: from user space
+ */
+bool se_cond_valid(u32 op)
+{
+	return op <= SYNCEVENT_COND_LE;
+}
+
+/**
+ * se_holds() - the condition of a waiter
+ * @w: the waiter
+ * @value: of the event
+ */
+bool se_holds(const struct se_waiter *w, u64 value)
+{
+	value &= w->mask;
+	switch (w->op) {
+	case SYNCEVENT_COND_EQ:
+		return value == w->operand;
+	case SYNCEVENT_COND_NEQ:
+		return value != w->operand;
+	case SYNCEVENT_COND_GT:
+		return value > w->operand;
+	case SYNCEVENT_COND_GE:
+		return value >= w->operand;
+	case SYNCEVENT_COND_LT:
+		return value < w->operand;
+	default:
+		return value <= w->operand;
+	}
+}
+
+/*
+ * GE k is GT k-1 and LE k is LT k+1, so two trees of strict thresholds serve four
+ * conditions. GE 0 and LE U64_MAX have no such threshold; they always hold.
+ */
+static enum se_class se_class(u32 op, u64 operand, u64 mask, u64 *key)
+{
+	*key = operand;
+	if (mask != SYNCEVENT_MASK_ALL)
+		return SE_OTHER;
+
+	switch (op) {
+	case SYNCEVENT_COND_EQ:
+		return SE_EQUAL;
+	case SYNCEVENT_COND_GE:
+		if (!operand)
+			return SE_OTHER;
+		*key = operand - 1;
+		return SE_GROW;
+	case SYNCEVENT_COND_GT:
+		return SE_GROW;
+	case SYNCEVENT_COND_LE:
+		if (operand == U64_MAX)
+			return SE_OTHER;
+		*key = operand + 1;
+		return SE_SHRINK;
+	case SYNCEVENT_COND_LT:
+		return SE_SHRINK;
+	default:
+		return SE_OTHER;
+	}
+}
+
+/**
+ * se_waiter_set() - give a waiter that is not queued its condition
+ * @w: the waiter
+ * @op: a valid SYNCEVENT_COND_*
+ * @operand: right-hand side
+ * @mask: applied to the value
+ */
+void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask)
+{
+	w->op = op;
+	w->operand = operand;
+	w->mask = mask;
+	w->class = se_class(op, operand, mask, &w->key);
+}
+
+/* ---- trees ---------------------------------------------------------------------- */
+
+static u64 se_key(const struct rb_node *node)
+{
+	return rb_entry(node, struct se_waiter, node)->key;
+}
+
+/* Equal keys go right of one another: first come, first woken. */
+static bool se_less(struct rb_node *a, const struct rb_node *b)
+{
+	return se_key(a) < se_key(b);
+}
+
+static bool se_greater(struct rb_node *a, const struct rb_node *b)
+{
+	return se_key(a) > se_key(b);
+}
+
+static int se_compare(const void *key, const struct rb_node *node)
+{
+	u64 a = *(const u64 *)key, b = se_key(node);
+
+	return a < b ? -1 : a > b;
+}
+
+/**
+ * se_insert() - link a waiter; se_hint_update() must follow
+ * @w: a waiter with a condition, not queued
+ */
+void se_insert(struct se_waiter *w)
+{
+	struct se_event *ev = w->ev;
+
+	lockdep_assert_held(&ev->lock);
+
+	switch (w->class) {
+	case SE_GROW:
+		rb_add_cached(&w->node, &ev->grow, se_less);
+		break;
+	case SE_SHRINK:
+		rb_add_cached(&w->node, &ev->shrink, se_greater);
+		break;
+	case SE_EQUAL:
+		rb_add(&w->node, &ev->equal, se_less);
+		break;
+	default:
+		/* In front, so that a scan under way does not meet it. */
+		list_add(&w->link, &ev->others);
+		ev->nr_others++;
+	}
+	ev->nr_waiters++;
+	ev->nr_async += w->async;
+	w->queued = true;
+}
+
+/**
+ * se_unlink() - take a waiter out; se_hint_update() must follow
+ * @w: a queued waiter
+ */
+void se_unlink(struct se_waiter *w)
+{
+	struct se_event *ev = w->ev;
+
+	lockdep_assert_held(&ev->lock);
+
+	switch (w->class) {
+	case SE_GROW:
+		rb_erase_cached(&w->node, &ev->grow);
+		break;
+	case SE_SHRINK:
+		rb_erase_cached(&w->node, &ev->shrink);
+		break;
+	case SE_EQUAL:
+		rb_erase(&w->node, &ev->equal);
+		break;
+	default:
+		list_del(&w->link);
+		ev->nr_others--;
+	}
+	ev->nr_waiters--;
+	ev->nr_async -= w->async;
+	w->queued = false;
+}
+
+/* The next waiter of the trees that @value satisfies. */
+static struct se_waiter *se_due(struct se_event *ev, u64 value)
+{
+	struct rb_node *node;
+
+	lockdep_assert_held(&ev->lock);
+
+	node = rb_first_cached(&ev->grow);
+	if (node && se_key(node) < value)
+		return rb_entry(node, struct se_waiter, node);
+	node = rb_first_cached(&ev->shrink);
+	if (node && se_key(node) > value)
+		return rb_entry(node, struct se_waiter, node);
+	node = rb_find_first(&value, &ev->equal, se_compare);
+	return node ? rb_entry(node, struct se_waiter, node) : NULL;
+}
+
+/* ---- hints ------------------------------------------------------------------------ */
+
+/**
+ * se_hint_update() - ask publishers for what the parked waiters need
+ * @ev: the event
+ *
+ * After the waiters changed, before the event lock is dropped. A caller that linked
+ * one passes SE-B next.
+ */
+void se_hint_update(struct se_event *ev)
+{
+	struct syncevent_hint *hint = &ev->cell->hint[0];
+	struct rb_node *first = rb_first_cached(&ev->grow);
+	u64 above = first ? se_key(first) : SYNCEVENT_WAKE_NONE;
+	u32 flags = 0;
+
+	lockdep_assert_held(&ev->lock);
+
+	if (ev->nr_others || !RB_EMPTY_ROOT(&ev->equal) ||
+	    !RB_EMPTY_ROOT(&ev->shrink.rb_root))
+		flags |= SYNCEVENT_HINT_WAKE_ALL;
+
+	/* se_publish() reads the kernel's copy, mapped publishers read the cell. */
+	if (above != ev->hint.wake_above) {
+		WRITE_ONCE(ev->hint.wake_above, above);
+		WRITE_ONCE(hint->wake_above, above);
+	}
+	if (flags != ev->hint.flags) {
+		WRITE_ONCE(ev->hint.flags, flags);
+		WRITE_ONCE(hint->flags, flags);
+	}
+}
+
+/* ---- waking ------------------------------------------------------------------------ */
+
+/**
+ * se_batch_task() - wake a task once the event lock is dropped
+ * @batch: the batch of this pass
+ * @task: the task
+ */
+void se_batch_task(struct se_batch *batch, struct task_struct *task)
+{
+	batch->item[batch->n].task = task;
+	batch->item[batch->n++].wq = NULL;
+}
+
+/**
+ * se_batch_wq() - wake pollers once the event lock is dropped
+ * @batch: the batch of this pass
+ * @wq: freed after an RCU grace period
+ * @events: to announce
+ */
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, __poll_t events)
+{
+	batch->item[batch->n].wq = wq;
+	batch->item[batch->n++].events = events;
+}
+
+static void se_batch_wake(struct se_batch *batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch->n; i++) {
+		if (batch->item[i].wq)
+			wake_up_poll(batch->item[i].wq, batch->item[i].events);
+		else
+			wake_up_process(batch->item[i].task);
+	}
+}
+
+/* A place in se_event.others that a scan goes on from. */
+struct se_cursor {
+	struct se_waiter mark;	/* linked while the scan is under way */
+	unsigned int passes;
+};
+
+/* No real waiter fires this, and nobody calls it: it tells cursors from waiters. */
+static bool se_cursor_fire(struct se_waiter *w, u64 value, int status,
+			   struct se_batch *batch)
+{
+	return false;
+}
+
+static bool se_fire(struct se_waiter *w, u64 value, struct se_batch *batch)
+{
+	struct se_event *ev = w->ev;
+
+	se_unlink(w);
+	if (!w->fire(w, value, 0, batch))
+		return false;
+	ev->wakes++;
+	return true;
+}
+
+/* Look at some of the others. Returns true if the scan is not through. */
+static bool se_scan(struct se_event *ev, struct se_cursor *cursor, u64 value,
+		    struct se_batch *batch)
+{
+	struct list_head *pos = &ev->others;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&ev->lock);
+
+	if (cursor->mark.queued) {
+		pos = cursor->mark.link.prev;
+		list_del(&cursor->mark.link);
+		cursor->mark.queued = false;
+	}
+	while (pos->next != &ev->others) {
+		struct se_waiter *w = list_entry(pos->next, struct se_waiter, link);
+
+		if (n++ == SE_SCAN_MAX || batch->n == SE_BATCH_MAX) {
+			list_add(&cursor->mark.link, pos);
+			cursor->mark.queued = true;
+			return true;
+		}
+		if (w->fire != se_cursor_fire && se_holds(w, value))
+			se_fire(w, value, batch);
+		else
+			pos = pos->next;
+	}
+	return false;
+}
+
+/* One hold of the event lock. Returns true if there may be more to do. */
+static bool se_judge_pass(struct se_event *ev, struct se_cursor *cursor)
+{
+	struct se_batch batch = { .n = 0 };
+	struct se_waiter *w = NULL;
+	unsigned int n = 0;
+	unsigned long irq;
+	bool more;
+	u64 value;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&ev->lock, irq);
+	value = se_value(ev);
+	if (cursor->passes < SE_PASSES_MAX) {
+		while (n++ < SE_BATCH_MAX && (w = se_due(ev, value)))
+			se_fire(w, value, &batch);
+	}
+	if (w) {
+		/*
+		 * Pollers that arm again as fast as they are woken must not hold a
+		 * publisher for ever.
+		 */
+		if (++cursor->passes == SE_PASSES_MAX)
+			mod_delayed_work(se_workqueue, &ev->work, 0);
+		more = true;
+	} else {
+		more = se_scan(ev, cursor, value, &batch);
+	}
+	se_hint_update(ev);
+	spin_unlock_irqrestore(&ev->lock, irq);
+	se_batch_wake(&batch);
+	rcu_read_unlock();
+	return more;
+}
+
+/**
+ * se_judge() - wake every waiter that the current value satisfies
+ * @ev: the event
+ *
+ * The value is read anew at each hold of the lock; an update in between is judged
+ * by its own publisher from the start.
+ *
+ * Context: process, may sleep.
+ */
+void se_judge(struct se_event *ev)
+{
+	struct se_cursor cursor = { .mark.fire = se_cursor_fire };
+
+	while (se_judge_pass(ev, &cursor))
+		cond_resched();
+}
+
+/**
+ * se_publish() - after an update made by the kernel
+ * @ev: the event
+ * @value: what it was updated to, by a fully ordered atomic operation: SE-A
+ */
+void se_publish(struct se_event *ev, u64 value)
+{
+	trace_syncevent_publish(ev->id, value);
+	if (value > READ_ONCE(ev->hint.wake_above) ||
+	    READ_ONCE(ev->hint.flags) & SYNCEVENT_HINT_WAKE_ALL)
+		se_judge(ev);
+}
+
+static struct se_waiter *se_any(struct se_event *ev)
+{
+	struct se_waiter *w;
+	struct rb_node *node;
+
+	node = rb_first_cached(&ev->grow) ?: rb_first_cached(&ev->shrink) ?:
+	       rb_first(&ev->equal);
+	if (node)
+		return rb_entry(node, struct se_waiter, node);
+	list_for_each_entry(w, &ev->others, link)
+		if (w->fire != se_cursor_fire)
+			return w;
+	return NULL;
+}
+
+/**
+ * se_end_all() - end every waiter
+ * @ev: a revoked event: no waiter is added any more
+ * @status: why
+ *
+ * Context: process, may sleep.
+ */
+void se_end_all(struct se_event *ev, int status)
+{
+	struct se_waiter *w;
+
+	do {
+		struct se_batch batch = { .n = 0 };
+		unsigned int n = 0;
+
+		rcu_read_lock();
+		spin_lock_irq(&ev->lock);
+		while (n++ < SE_BATCH_MAX && (w = se_any(ev))) {
+			se_unlink(w);
+			w->fire(w, 0, status, &batch);
+		}
+		se_hint_update(ev);
+		spin_unlock_irq(&ev->lock);
+		se_batch_wake(&batch);
+		rcu_read_unlock();
+		cond_resched();
+	} while (w);
+}
+
+/* ---- parking ------------------------------------------------------------------------- */
+
+/**
+ * se_enqueue() - park a waiter unless its condition holds
+ * @w: a waiter with a condition, not queued
+ * @look_only: do not park it
+ * @value: gets the value that satisfied it
+ *
+ * Return: 1 if the condition holds, 0 if it does not, -EIDRM.
+ */
+int se_enqueue(struct se_waiter *w, bool look_only, u64 *value)
+{
+	struct se_event *ev = w->ev;
+	int ret = -EIDRM;
+
+	spin_lock_irq(&ev->lock);
+	if (ev->revoked)
+		goto out;
+
+	ret = 1;
+	*value = se_value(ev);
+	if (se_holds(w, *value))
+		goto out;
+
+	ret = 0;
+	if (look_only)
+		goto out;
+
+	se_insert(w);
+	se_hint_update(ev);
+	smp_mb();	/* SE-B, pairs with SE-A: see the head of this file */
+	*value = se_value(ev);
+	if (se_holds(w, *value)) {
+		se_unlink(w);
+		se_hint_update(ev);
+		ret = 1;
+	}
+out:
+	spin_unlock_irq(&ev->lock);
+	if (!ret && w->async)
+		se_look_soon(ev);
+	return ret;
+}
+
+/**
+ * se_dequeue() - take a waiter back
+ * @w: a waiter that was given to se_enqueue() or se_insert()
+ * @value: gets the current value
+ *
+ * After it returned nobody else touches @w. Return: whether it was still parked.
+ */
+bool se_dequeue(struct se_waiter *w, u64 *value)
+{
+	struct se_event *ev = w->ev;
+	bool queued;
+
+	spin_lock_irq(&ev->lock);
+	queued = w->queued;
+	*value = se_value(ev);
+	if (queued) {
+		se_unlink(w);
+		se_hint_update(ev);
+	}
+	spin_unlock_irq(&ev->lock);
+	return queued;
+}
+
+/**
+ * se_expire() - the deadline of a waiter has come
+ * @w: the waiter; nothing happens if it was ended before
+ *
+ * Success wins: it ends with 0 if its condition holds now.
+ *
+ * Context: any.
+ */
+void se_expire(struct se_waiter *w)
+{
+	struct se_batch batch = { .n = 0 };
+	struct se_event *ev = w->ev;
+	unsigned long irq;
+	u64 value;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&ev->lock, irq);
+	if (w->queued) {
+		value = se_value(ev);
+		if (se_holds(w, value)) {
+			se_fire(w, value, &batch);
+		} else {
+			se_unlink(w);
+			w->fire(w, 0, -ETIMEDOUT, &batch);
+		}
+		se_hint_update(ev);
+	}
+	spin_unlock_irqrestore(&ev->lock, irq);
+	se_batch_wake(&batch);
+	rcu_read_unlock();
+}
+
+/* ---- silent events --------------------------------------------------------------------- */
+
+/**
+ * se_look_soon() - have a silent event looked at while nobody sleeps on it
+ * @ev: an event that got an ->async waiter
+ */
+void se_look_soon(struct se_event *ev)
+{
+	if (se_silent(ev))
+		queue_delayed_work(se_workqueue, &ev->work,
+				   usecs_to_jiffies(READ_ONCE(se_silent_min_us)));
+}
+
+/*
+ * Runs for silent events with async waiters: twice as seldom after each look that
+ * saw no change. Runs once for an event whose publisher left waiters to wake.
+ */
+static void se_look(struct work_struct *work)
+{
+	struct se_event *ev = container_of(to_delayed_work(work), struct se_event, work);
+	u64 floor = READ_ONCE(se_silent_min_us), ceiling = READ_ONCE(se_silent_max_us);
+	u64 value = se_value(ev);
+	bool again;
+
+	se_judge(ev);
+
+	ev->period = value == ev->looked ? ev->period * 2 : floor;
+	ev->period = max(min(ev->period, ceiling), floor);
+	ev->looked = value;
+
+	spin_lock_irq(&ev->lock);
+	again = se_silent(ev) && ev->nr_async;
+	spin_unlock_irq(&ev->lock);
+	if (again)
+		queue_delayed_work(se_workqueue, &ev->work,
+				   max(usecs_to_jiffies(ev->period), 1UL));
+}
+
+/**
+ * se_engine_init() - an event without waiters
+ * @ev: zeroed but for the cell
+ */
+void se_engine_init(struct se_event *ev)
+{
+	spin_lock_init(&ev->lock);
+	ev->grow = RB_ROOT_CACHED;
+	ev->shrink = RB_ROOT_CACHED;
+	ev->equal = RB_ROOT;
+	INIT_LIST_HEAD(&ev->others);
+	ev->hint.wake_above = SYNCEVENT_WAKE_NONE;
+	INIT_DELAYED_WORK(&ev->work, se_look);
+}

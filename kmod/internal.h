@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * syncevent.ko: objects, lifetimes and locks
+ *
+ * Objects
+ *   struct se_event	an event: the page with its cell, the parked waiters, the
+ *			state. Counted: each open file and each queue entry holds
+ *			one reference. It ends (is revoked) with its last file;
+ *			a mapping holds the file.
+ *   struct se_file	an open file of an event: its poll condition and last-read
+ *			value, and the waiter that ->poll arms.
+ *   struct se_queue	a wait queue, the private data of its one file.
+ *   struct se_entry	an entry of a queue. Lives from QUEUE_ADD until it is read,
+ *			cancelled, or the queue is closed.
+ *   struct se_waiter	what is parked on an event. Embedded in the stack frame of a
+ *			sleeping call, in a se_file or in a se_entry.
+ *   struct se_user	limits and counts of one user.
+ *
+ * Who ends a waiter
+ *   A waiter is unlinked from its event exactly once, under the event lock, by
+ *   whoever ends it: a judgement, a revoke, a deadline, a cancel or its owner.
+ *   Being linked is the claim. A call that waits on several events needs a second
+ *   one, struct se_wait.winner, taken by cmpxchg: the first satisfier wins. The
+ *   owner of a waiter frees it only after it has held the event lock and found it
+ *   unlinked (se_dequeue()), so ->fire() may touch it until that lock is dropped.
+ *
+ * Who is woken
+ *   ->fire() puts a task or a wait queue head into a struct se_batch, which is
+ *   woken after the event lock is dropped. Tasks, files and queues stay valid till
+ *   then because the whole pass is one RCU read-side section and they are freed
+ *   after a grace period. A task may by then have returned from its wait: a
+ *   spurious wake-up, as wake_q has them too.
+ *
+ * Lock order
+ *   se_queue.mutex		cookies of a queue; held while completions are copied out
+ *     folio lock of the cell's page	state LIVE -> REVOKED against the fault handler
+ *       se_event.lock		waiters, hints, state, se_file
+ *         se_queue.lock	completions of a queue
+ *   se_user's table lock is a leaf. No wake-up runs under any of them.
+ *   se_event.lock is taken with interrupts off: timers end queue entries.
+ */
+#ifndef SYNCEVENT_INTERNAL_H
+#define SYNCEVENT_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <linux/syncevent.h>
+
+#include "compat.h"
+
+/* ---- waiters ---------------------------------------------------------------- */
+
+/* Where a parked waiter is kept: se_class() explains. */
+enum se_class {
+	SE_GROW,	/* waits for value > key */
+	SE_SHRINK,	/* waits for value < key */
+	SE_EQUAL,	/* waits for value == key */
+	SE_OTHER,	/* masked, NEQ, or always true */
+};
+
+struct se_batch;
+
+/**
+ * struct se_waiter - a condition parked on an event
+ * @node: in the tree of its class
+ * @link: in se_event.others
+ * @ev: the event; constant while the waiter lives
+ * @fire: called once, under the event lock, just after the waiter was unlinked.
+ *	  @status is 0 or why it ended. Returns false if somebody else had ended
+ *	  the wait already
+ * @operand: right-hand side of the condition
+ * @mask: of the condition
+ * @key: threshold in the tree of its class
+ * @op: SYNCEVENT_COND_*
+ * @class: enum se_class
+ * @async: no task sleeps on it that could look by itself
+ * @queued: linked. Protected by the event lock, as are all but @ev and @fire
+ */
+struct se_waiter {
+	union {
+		struct rb_node node;
+		struct list_head link;
+	};
+	struct se_event *ev;
+	bool (*fire)(struct se_waiter *w, u64 value, int status,
+		     struct se_batch *batch);
+	u64 operand;
+	u64 mask;
+	u64 key;
+	u8 op;
+	u8 class;
+	bool async;
+	bool queued;
+};
+
+/* Most waiters ended, and most others looked at, per hold of the event lock. */
+#define SE_BATCH_MAX	32
+#define SE_SCAN_MAX	256
+
+/* Most batches woken in the context of a publisher; the rest go to a worker. */
+#define SE_PASSES_MAX	64
+
+/**
+ * struct se_batch - whom to wake when the event lock is dropped
+ * @n: number of items
+ * @item: a task, or a wait queue head with the poll events to announce
+ */
+struct se_batch {
+	unsigned int n;
+	struct {
+		struct task_struct *task;
+		struct wait_queue_head *wq;
+		__poll_t events;
+	} item[SE_BATCH_MAX];
+};
+
+/* ---- events ------------------------------------------------------------------ */
+
+/**
+ * struct se_event - an event
+ * @lock: protects the waiters, @hint, @revoked, @wakes and the se_files
+ * @grow: SE_GROW waiters, lowest key first
+ * @shrink: SE_SHRINK waiters, highest key first
+ * @equal: SE_EQUAL waiters by key
+ * @others: SE_OTHER waiters, newest first, and cursors of judgements under way
+ * @nr_others: waiters in @others
+ * @nr_waiters: all parked waiters
+ * @nr_async: those of them that are ->async
+ * @revoked: the kernel's own state; the cell's copy is for spinners
+ * @hint: the kernel's own copy of what it last wrote to the cell's hint
+ * @wakes: waiters that a judgement satisfied
+ * @rings: RING calls
+ * @page: the page of the cell
+ * @cell: its kernel address. Shared with user space and not trusted
+ * @inode: of all its files, valid while @files is not zero
+ * @files: open files
+ * @ref: open files and queue entries
+ * @id: for people
+ * @flags: SYNCEVENT_CREATE_*
+ * @publishers: SYNCEVENT_LOC_*
+ * @subscribers: SYNCEVENT_LOC_*
+ * @generation: as in the cell's state word
+ * @user: who is charged for it
+ * @work: looks at a silent event; wakes what a publisher left
+ * @period: of @work on a silent event, microseconds; private to @work
+ * @looked: value that @work saw last; private to @work
+ */
+struct se_event {
+	spinlock_t lock;	/* the waiters, and what is protected by it above */
+	struct rb_root_cached grow;
+	struct rb_root_cached shrink;
+	struct rb_root equal;
+	struct list_head others;
+	unsigned int nr_others;
+	unsigned int nr_waiters;
+	unsigned int nr_async;
+	bool revoked;
+	struct syncevent_hint hint;
+	u64 wakes;
+	atomic64_t rings;
+
+	struct page *page;
+	struct syncevent_cell *cell;
+	struct inode *inode;
+	atomic_t files;
+	struct kref ref;
+	u64 id;
+	u32 flags;
+	u32 publishers;
+	u32 subscribers;
+	u32 generation;
+	struct se_user *user;
+
+	struct delayed_work work;
+	u64 period;
+	u64 looked;
+};
+
+/**
+ * struct se_file - an open file of an event
+ * @ev: the event
+ * @wq: pollers
+ * @poll: armed by ->poll, one-shot
+ * @last: value last read through this file; protected by the event lock
+ * @armed: ARM set the condition of @poll; else it is "differs from @last"
+ * @rcu: a batch may still wake @wq
+ */
+struct se_file {
+	struct se_event *ev;
+	struct wait_queue_head wq;
+	struct se_waiter poll;
+	u64 last;
+	bool armed;
+	struct rcu_head rcu;
+};
+
+static inline bool se_silent(const struct se_event *ev)
+{
+	return ev->flags & SYNCEVENT_CREATE_SILENT;
+}
+
+/* The value as anybody may have left it. */
+static inline u64 se_value(const struct se_event *ev)
+{
+	/* Pairs with the releases of publishers: their data comes with the value. */
+	return smp_load_acquire(&ev->cell->value);
+}
+
+/* ---- main.c: device, parameters, ioctl dispatch ------------------------------- */
+
+extern unsigned int se_silent_min_us;
+extern unsigned int se_silent_max_us;
+extern struct workqueue_struct *se_workqueue;
+
+/**
+ * struct se_ioctl - a command of a file
+ * @cmd: SYNCEVENT_IOC_*
+ * @fn: gets the kernel's copy of the structure
+ * @answers_dead: the structure is copied out on -EIDRM too
+ */
+struct se_ioctl {
+	unsigned int cmd;
+	long (*fn)(struct file *file, void *arg);
+	bool answers_dead;
+};
+
+long se_ioctl_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
+		       const struct se_ioctl *table, unsigned int n);
+
+/* ---- event.c: events and their files ------------------------------------------- */
+
+int se_fs_pin(void);
+void se_fs_unpin(void);
+long se_event_create(struct file *file, void *arg);
+struct file *se_event_fget(int fd);
+struct se_event *se_file_event(struct file *file);
+void se_event_put(struct se_event *ev);
+
+/* ---- engine.c: parking, judging, waking ------------------------------------------ */
+
+bool se_cond_valid(u32 op);
+void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask);
+bool se_holds(const struct se_waiter *w, u64 value);
+void se_engine_init(struct se_event *ev);
+void se_insert(struct se_waiter *w);
+void se_unlink(struct se_waiter *w);
+void se_hint_update(struct se_event *ev);
+int se_enqueue(struct se_waiter *w, bool look_only, u64 *value);
+bool se_dequeue(struct se_waiter *w, u64 *value);
+void se_expire(struct se_waiter *w);
+void se_publish(struct se_event *ev, u64 value);
+void se_judge(struct se_event *ev);
+void se_end_all(struct se_event *ev, int status);
+void se_look_soon(struct se_event *ev);
+void se_batch_task(struct se_batch *batch, struct task_struct *task);
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, __poll_t events);
+
+/* ---- wait.c: calls that sleep ------------------------------------------------------ */
+
+clockid_t se_clock(u32 flags);
+ktime_t se_deadline(u64 ns, u32 flags);
+int se_wait_cond(struct se_event *ev, u32 op, u64 operand, u64 mask,
+		 ktime_t deadline, clockid_t clock, u64 *value);
+long se_wait_many(struct file *file, void *arg);
+
+/* ---- queue.c, mmap.c ---------------------------------------------------------------- */
+
+long se_queue_create(struct file *file, void *arg);
+int se_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* ---- user.c: limits ------------------------------------------------------------------- */
+
+/**
+ * struct se_user - what one user has
+ * @node: in the table
+ * @uid: the user, in no namespace
+ * @refs: protected by the table lock
+ * @events: events that it created
+ * @entries: entries of the queues that it created
+ */
+struct se_user {
+	struct hlist_node node;
+	kuid_t uid;
+	unsigned int refs;
+	atomic_t events;
+	atomic_t entries;
+};
+
+extern unsigned int se_events_max;
+extern unsigned int se_entries_max;
+
+struct se_user *se_user_get(void);
+void se_user_put(struct se_user *user);
+bool se_user_charge(atomic_t *count, unsigned int max);
+void se_user_uncharge(atomic_t *count);
+
+#endif /* SYNCEVENT_INTERNAL_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mapping the cell. The page is refcounted memory that the fault handler returns,
+ * so it outlives MADV_DONTNEED, fork and the event itself, and can be pinned.
+ */
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+
+#include "internal.h"
+
+/*
+ * What a mapping of a revoked event shows: a page of its own, for it alone, so
+ * that a spinner sees REVOKED and stray updates go nowhere.
+ */
+static vm_fault_t se_fault_revoked(struct se_event *ev, struct vm_fault *vmf)
+{
+	struct syncevent_cell *cell;
+	struct page *page;
+
+	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!page)
+		return VM_FAULT_OOM;
+	cell = page_address(page);
+	cell->value = se_value(ev);
+	cell->state = ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
+		      SYNCEVENT_STATE_REVOKED;
+	cell->sides = 1;
+	vmf->page = page;
+	return 0;
+}
+
+/*
+ * The page is returned locked and stays so until it is in the page table.
+ * se_revoke() changes the state under the same lock before it zaps the mappings:
+ * a fault either sees the state or is zapped.
+ */
+static vm_fault_t se_fault(struct vm_fault *vmf)
+{
+	struct se_event *ev = se_file_event(vmf->vma->vm_file);
+
+	lock_page(ev->page);
+	if (READ_ONCE(ev->revoked)) {
+		unlock_page(ev->page);
+		return se_fault_revoked(ev, vmf);
+	}
+	get_page(ev->page);
+	vmf->page = ev->page;
+	return VM_FAULT_LOCKED;
+}
+
+/*
+ * A publisher may have been killed between its update and its ring; its mapping
+ * goes with it. Nobody else would judge that update.
+ */
+static void se_vma_close(struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_MAYWRITE)
+		se_judge(se_file_event(vma->vm_file));
+}
+
+static const struct vm_operations_struct se_vm_ops = {
+	.fault = se_fault,
+	.close = se_vma_close,
+};
+
+/**
+ * se_mmap() - map the cell
+ * @file: an event
+ * @vma: one page at offset 0, shared
+ *
+ * Return: 0, -EINVAL, -EPERM, -EIDRM.
+ */
+int se_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	vm_flags_t clear = VM_MAYEXEC;
+
+	/* For a read-only file do_mmap() has cleared VM_SHARED: ask VM_MAYSHARE. */
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != PAGE_SIZE)
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (READ_ONCE(se_file_event(file)->revoked))
+		return -EIDRM;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		clear |= VM_MAYWRITE;
+	vm_flags_mod(vma, VM_DONTEXPAND, clear);
+	vma->vm_ops = &se_vm_ops;
+	return 0;
+}

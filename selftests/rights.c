@@ -6,6 +6,7 @@
 #include "common.h"
 
 #include <grp.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #define NOBODY	65534
@@ -348,8 +349,9 @@ static int become_nobody(void)
 {
 	if (geteuid())
 		return 0;
+	/* Dumpable, or it could not even look into its own /proc/self/fd. */
 	return setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	       setresuid(NOBODY, NOBODY, NOBODY) ? -1 : 0;
+	       setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_DUMPABLE, 1) ? -1 : 0;
 }
 
 static int reader(void *arg)

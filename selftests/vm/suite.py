@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+"""The list of tests (selftests/tests.conf) and of known skips (selftests/vm/skips)."""
+
+import fnmatch
+import os
+import shlex
+
+SUITES = ("native", "release", "debug", "kcsan")
+
+
+class SuiteError(Exception):
+    """A list of tests cannot be read."""
+
+
+class Test:
+    """One line of tests.conf."""
+
+    def __init__(self, name, suites, limit, environment):
+        self.name = name
+        self.suites = suites
+        self.limit = limit
+        self.environment = environment
+
+    def command(self):
+        """What the guest runs, as words."""
+        program = ["sh", "/t/" + self.name] if self.name.endswith(".sh") else ["/t/" + self.name]
+        return self.environment + program
+
+
+def _lines(path):
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.split("#", 1)[0].strip() if not path.endswith("skips") else line.strip()
+            if line and not line.startswith("#"):
+                yield "%s:%d" % (path, number), line
+
+
+def load(path):
+    """All tests, in order."""
+    tests = []
+    seen = set()
+    for where, line in _lines(path):
+        words = shlex.split(line)
+        if len(words) < 3 or not words[2].isdigit():
+            raise SuiteError("%s: want NAME SUITES SECONDS [VARIABLE=VALUE...]" % where)
+        suites = words[1].split(",")
+        unknown = set(suites) - set(SUITES)
+        if unknown:
+            raise SuiteError("%s: unknown suite %s" % (where, ", ".join(sorted(unknown))))
+        if any("=" not in word for word in words[3:]):
+            raise SuiteError("%s: only VARIABLE=VALUE may follow the seconds" % where)
+        if int(words[2]) < 60:
+            raise SuiteError("%s: a hang limit below 60 seconds is a race" % where)
+        for suite in suites:
+            if (words[0], suite) in seen:
+                raise SuiteError("%s: %s is listed twice for %s" % (where, words[0], suite))
+            seen.add((words[0], suite))
+        tests.append(Test(words[0], suites, int(words[2]), words[3:]))
+    return tests
+
+
+def select(tests, suite, names=()):
+    """Tests of a suite; those whose name matches one of names (wildcards)."""
+    return [test for test in tests if suite in test.suites and
+            (not names or any(fnmatch.fnmatch(test.name, name) for name in names))]
+
+
+class Skips:
+    """Skips that are expected. Lines: KERNEL TEST CASE REASON, with wildcards."""
+
+    def __init__(self, path):
+        self._rules = []
+        if not os.path.exists(path):
+            return
+        for where, line in _lines(path):
+            words = line.split(None, 3)
+            if len(words) < 4:
+                raise SuiteError("%s: want KERNEL TEST CASE REASON" % where)
+            self._rules.append(words[:3])
+
+    def allows(self, kernel, test, case):
+        """Whether this case may skip on this kernel."""
+        return any(fnmatch.fnmatchcase(kernel, k) and fnmatch.fnmatchcase(test, t) and
+                   fnmatch.fnmatchcase(case, c) for k, t, c in self._rules)

@@ -174,14 +174,6 @@ static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
 	return true;
 }
 
-/* The condition of poll and read: ARM's, or "differs from what was last read". */
-static void se_file_unread(struct se_file *f, u64 last)
-{
-	f->last = last;
-	if (!f->armed)
-		se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, last, SYNCEVENT_MASK_ALL);
-}
-
 /*
  * Another open file. Consumes a reference to the inode, and on success takes over
  * the caller's reference and file count of the event.
@@ -203,7 +195,8 @@ static struct file *se_file_open(struct se_event *ev, struct inode *inode,
 	f->poll.fire = se_poll_fire;
 	f->poll.async = true;
 	init_waitqueue_head(&f->wq);
-	se_file_unread(f, se_value(ev));
+	f->last = se_value(ev);
+	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
 
 	snprintf(name, sizeof(name), "syncevent:%llu", ev->id);
 	__module_get(THIS_MODULE);	/* the device file holds one; fput() drops this */
@@ -446,26 +439,33 @@ static long se_event_wait(struct file *file, void *arg)
 			    se_clock(wait->flags), &wait->value);
 }
 
-/* Under the event lock: arm the poll waiter with its new condition, if it is armed. */
-static void se_file_rekey(struct se_file *f, bool queued)
+/*
+ * Give the poll waiter another condition, armed or not. Returns whether that holds
+ * already: then the caller wakes the pollers, since the update that made it hold
+ * may have been judged by the old condition.
+ */
+static bool se_file_rekey(struct se_file *f, u32 op, u64 operand, u64 mask)
 {
-	lockdep_assert_held(&f->ev->lock);
-
-	if (queued) {
-		se_insert(&f->poll);
-		se_hint_update(f->ev);
-	}
-}
-
-static bool se_file_unkey(struct se_file *f)
-{
+	struct se_event *ev = f->ev;
 	bool queued = f->poll.queued;
 
-	lockdep_assert_held(&f->ev->lock);
+	lockdep_assert_held(&ev->lock);
 
 	if (queued)
 		se_unlink(&f->poll);
-	return queued;
+	se_waiter_set(&f->poll, op, operand, mask);
+	if (queued) {
+		se_insert(&f->poll);
+		se_hint_update(ev);
+	}
+	smp_mb();	/* SE-B */
+	return se_holds(&f->poll, se_value(ev));
+}
+
+/* Without ARM the condition is "differs from what was last read". */
+static bool se_file_rekey_unread(struct se_file *f)
+{
+	return se_file_rekey(f, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
 }
 
 static long se_event_arm(struct file *file, void *arg)
@@ -474,7 +474,7 @@ static long se_event_arm(struct file *file, void *arg)
 	struct se_file *f = file->private_data;
 	struct se_event *ev = f->ev;
 	bool clear = arm->flags & SYNCEVENT_ARM_CLEAR;
-	bool queued, ready;
+	bool ready;
 
 	if (arm->flags & ~SYNCEVENT_ARM_CLEAR || !se_cond_valid(arm->cond) ||
 	    (clear && (arm->cond || arm->operand || arm->mask)))
@@ -485,15 +485,9 @@ static long se_event_arm(struct file *file, void *arg)
 		spin_unlock_irq(&ev->lock);
 		return -EIDRM;
 	}
-	queued = se_file_unkey(f);
 	f->armed = !clear;
-	if (clear)
-		se_file_unread(f, f->last);
-	else
-		se_waiter_set(&f->poll, arm->cond, arm->operand, arm->mask);
-	se_file_rekey(f, queued);
-	smp_mb();	/* SE-B */
-	ready = se_holds(&f->poll, se_value(ev));
+	ready = clear ? se_file_rekey_unread(f) :
+		se_file_rekey(f, arm->cond, arm->operand, arm->mask);
 	spin_unlock_irq(&ev->lock);
 
 	if (ready)
@@ -555,7 +549,7 @@ static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct se_event *ev = f->ev;
 	struct se_waiter cond;
 	ktime_t deadline;
-	bool queued;
+	bool ready;
 	u64 value;
 	int ret;
 
@@ -575,15 +569,12 @@ static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (copy_to_iter(&value, sizeof(value), to) != sizeof(value))
 		return -EFAULT;
 
-	/*
-	 * The old condition was parked until here and asked for every update, so an
-	 * update that this read did not see is judged after this.
-	 */
 	spin_lock_irq(&ev->lock);
-	queued = se_file_unkey(f);
-	se_file_unread(f, value);
-	se_file_rekey(f, queued);
+	f->last = value;
+	ready = !f->armed && se_file_rekey_unread(f);
 	spin_unlock_irq(&ev->lock);
+	if (ready)
+		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
 	return sizeof(value);
 }
 

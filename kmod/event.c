@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events and their files. An event has an inode of its own, so that its mappings
- * can be zapped; each CREATE and DUP opens another file on it.
+ * Events: making, ending and freeing them. An event has an inode of its own, in an
+ * internal file system, so that its mappings can be zapped.
  */
-#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/pagemap.h>
-#include <linux/poll.h>
 #include <linux/pseudo_fs.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uio.h>
 
 #include "internal.h"
-#include "trace.h"
 
 #define SE_FS_MAGIC	0x53594e45	/* "SYNE" */
-
-static const struct file_operations se_event_fops;
 
 /* ---- the internal file system --------------------------------------------------- */
 
@@ -38,7 +31,7 @@ static struct file_system_type se_fs_type = {
 	.kill_sb = kill_anon_super,
 };
 
-static struct vfsmount *se_mnt;
+struct vfsmount *se_mnt;
 static int se_mnt_count;
 
 /**
@@ -62,7 +55,14 @@ void se_fs_unpin(void)
 
 static atomic64_t se_next_id = ATOMIC64_INIT(0);
 
-static struct se_event *se_event_alloc(const struct syncevent_create *create)
+/**
+ * se_event_alloc() - make an event, with its inode
+ * @create: checked
+ *
+ * Return: a reference that counts as one open file, or -EMFILE, -ENOMEM. The
+ * caller opens that file, which takes over the inode, or drops both.
+ */
+struct se_event *se_event_alloc(const struct syncevent_create *create)
 {
 	struct se_event *ev;
 
@@ -80,6 +80,9 @@ static struct se_event *se_event_alloc(const struct syncevent_create *create)
 	ev->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!ev->page)
 		goto err_user;
+	ev->inode = alloc_anon_inode(se_mnt->mnt_sb);
+	if (IS_ERR(ev->inode))
+		goto err_page;
 
 	ev->id = atomic64_inc_return(&se_next_id);
 	ev->flags = create->flags & SYNCEVENT_CREATE_SILENT;
@@ -103,6 +106,8 @@ static struct se_event *se_event_alloc(const struct syncevent_create *create)
 	se_engine_init(ev);
 	return ev;
 
+err_page:
+	put_page(ev->page);
 err_user:
 	se_user_uncharge(&ev->user->events);
 	se_user_put(ev->user);
@@ -139,7 +144,7 @@ void se_event_put(struct se_event *ev)
  *
  * Return: 0, or -EIDRM if it has ended already.
  */
-static int se_revoke(struct se_event *ev)
+int se_revoke(struct se_event *ev)
 {
 	int ret = -EIDRM;
 
@@ -161,515 +166,3 @@ static int se_revoke(struct se_event *ev)
 	se_end_all(ev, -EIDRM);
 	return 0;
 }
-
-/* ---- open files ----------------------------------------------------------------------- */
-
-static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
-			 struct se_batch *batch)
-{
-	struct se_file *f = container_of(w, struct se_file, poll);
-
-	se_batch_wq(batch, &f->wq,
-		    status ? EPOLLHUP | EPOLLERR : EPOLLIN | EPOLLRDNORM);
-	return true;
-}
-
-/*
- * Another open file. Consumes a reference to the inode, and on success takes over
- * the caller's reference and file count of the event.
- */
-static struct file *se_file_open(struct se_event *ev, struct inode *inode,
-				 struct vfsmount *mnt, int flags)
-{
-	struct se_file *f;
-	struct file *file;
-	char name[32];
-
-	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-	if (!f) {
-		iput(inode);
-		return ERR_PTR(-ENOMEM);
-	}
-	f->ev = ev;
-	f->poll.ev = ev;
-	f->poll.fire = se_poll_fire;
-	f->poll.async = true;
-	init_waitqueue_head(&f->wq);
-	f->last = se_value(ev);
-	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
-
-	snprintf(name, sizeof(name), "syncevent:%llu", ev->id);
-	__module_get(THIS_MODULE);	/* the device file holds one; fput() drops this */
-	file = alloc_file_pseudo(inode, mnt, name, flags, &se_event_fops);
-	if (IS_ERR(file)) {
-		module_put(THIS_MODULE);
-		iput(inode);
-		kfree(f);
-		return file;
-	}
-	file->private_data = f;
-	file->f_mode |= FMODE_NOWAIT;
-	stream_open(inode, file);
-	return file;
-}
-
-/**
- * se_event_fget() - the open file of an event
- * @fd: from user space
- *
- * Return: a reference for fput(), or -EBADF, -EINVAL.
- */
-struct file *se_event_fget(int fd)
-{
-	struct file *file = fget(fd);
-
-	if (!file)
-		return ERR_PTR(-EBADF);
-	if (file->f_op != &se_event_fops) {
-		fput(file);
-		return ERR_PTR(-EINVAL);
-	}
-	return file;
-}
-
-/**
- * se_file_event() - the event of an open file
- * @file: from se_event_fget(), or of a mapping
- */
-struct se_event *se_file_event(struct file *file)
-{
-	struct se_file *f = file->private_data;
-
-	return f->ev;
-}
-
-/* The right to update, then life. */
-static int se_may_update(struct file *file)
-{
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EBADF;
-	return READ_ONCE(se_file_event(file)->revoked) ? -EIDRM : 0;
-}
-
-static int se_may_read(struct file *file)
-{
-	return READ_ONCE(se_file_event(file)->revoked) ? -EIDRM : 0;
-}
-
-/**
- * se_event_create() - SYNCEVENT_IOC_CREATE
- * @device: the device file, which pins the file system
- * @arg: struct syncevent_create
- *
- * Return: a file descriptor, or a negative errno.
- */
-long se_event_create(struct file *device, void *arg)
-{
-	const struct syncevent_create *create = arg;
-	struct se_event *ev;
-	struct inode *inode;
-	struct file *file;
-	int fd, flags = O_RDWR | O_CLOEXEC;
-	long ret;
-
-	if (create->flags & ~(SYNCEVENT_CREATE_SILENT | SYNCEVENT_CREATE_NONBLOCK) ||
-	    create->publishers & ~SYNCEVENT_LOC_ALL ||
-	    create->subscribers & ~SYNCEVENT_LOC_ALL || create->reserved)
-		return -EINVAL;
-	if (create->flags & SYNCEVENT_CREATE_NONBLOCK)
-		flags |= O_NONBLOCK;
-
-	fd = get_unused_fd_flags(flags);
-	if (fd < 0)
-		return fd;
-
-	ev = se_event_alloc(create);
-	if (IS_ERR(ev)) {
-		ret = PTR_ERR(ev);
-		goto err_fd;
-	}
-	inode = alloc_anon_inode(se_mnt->mnt_sb);
-	if (IS_ERR(inode)) {
-		ret = PTR_ERR(inode);
-		goto err_event;
-	}
-	ev->inode = inode;
-	file = se_file_open(ev, inode, se_mnt, flags);
-	if (IS_ERR(file)) {
-		ret = PTR_ERR(file);
-		goto err_event;
-	}
-	trace_syncevent_create(ev->id, create->value, create->flags);
-	fd_install(fd, file);
-	return fd;
-
-err_event:
-	se_event_put(ev);
-err_fd:
-	put_unused_fd(fd);
-	return ret;
-}
-
-static long se_event_dup(struct file *file, void *arg)
-{
-	const struct syncevent_dup *dup = arg;
-	struct se_event *ev = se_file_event(file);
-	int fd, flags = O_RDWR | O_CLOEXEC;
-	struct file *copy;
-
-	if (dup->flags & ~(SYNCEVENT_DUP_RDONLY | SYNCEVENT_DUP_NONBLOCK) ||
-	    dup->reserved)
-		return -EINVAL;
-	if (se_may_read(file))
-		return -EIDRM;
-	if (dup->flags & SYNCEVENT_DUP_RDONLY || !(file->f_mode & FMODE_WRITE))
-		flags = O_RDONLY | O_CLOEXEC;
-	if (dup->flags & SYNCEVENT_DUP_NONBLOCK)
-		flags |= O_NONBLOCK;
-
-	fd = get_unused_fd_flags(flags);
-	if (fd < 0)
-		return fd;
-
-	/* @file is open, so the event cannot end by these counts meanwhile. */
-	ihold(ev->inode);
-	kref_get(&ev->ref);
-	atomic_inc(&ev->files);
-	copy = se_file_open(ev, ev->inode, file->f_path.mnt, flags);
-	if (IS_ERR(copy)) {
-		atomic_dec(&ev->files);
-		se_event_put(ev);
-		put_unused_fd(fd);
-		return PTR_ERR(copy);
-	}
-	fd_install(fd, copy);
-	return fd;
-}
-
-static int se_event_release(struct inode *inode, struct file *file)
-{
-	struct se_file *f = file->private_data;
-	struct se_event *ev = f->ev;
-	u64 value;
-
-	se_dequeue(&f->poll, &value);
-	/* A publisher may have been killed between its update and its ring. */
-	if (file->f_mode & FMODE_WRITE)
-		se_judge(ev);
-	if (atomic_dec_and_test(&ev->files))
-		se_revoke(ev);
-	se_event_put(ev);
-	kfree_rcu(f, rcu);
-	return 0;
-}
-
-/* ---- operations ------------------------------------------------------------------------- */
-
-static long se_event_get(struct file *file, void *arg)
-{
-	struct syncevent_value *get = arg;
-	int ret = se_may_read(file);
-
-	if (!ret)
-		get->value = se_value(se_file_event(file));
-	return ret;
-}
-
-static long se_event_set(struct file *file, void *arg)
-{
-	const struct syncevent_value *set = arg;
-	struct se_event *ev = se_file_event(file);
-	int ret = se_may_update(file);
-
-	if (ret)
-		return ret;
-	atomic64_xchg((atomic64_t *)&ev->cell->value, set->value);	/* SE-A */
-	se_publish(ev, set->value);
-	return 0;
-}
-
-static u64 se_fetch_add(struct se_event *ev, u64 n)
-{
-	u64 old = atomic64_fetch_add(n, (atomic64_t *)&ev->cell->value);	/* SE-A */
-
-	se_publish(ev, old + n);
-	return old;
-}
-
-static long se_event_add(struct file *file, void *arg)
-{
-	struct syncevent_add *add = arg;
-	int ret = se_may_update(file);
-
-	if (!ret)
-		add->old = se_fetch_add(se_file_event(file), add->value);
-	return ret;
-}
-
-static long se_event_ring(struct file *file, void *arg)
-{
-	struct se_event *ev = se_file_event(file);
-	int ret = se_may_update(file);
-
-	if (ret)
-		return ret;
-	atomic64_inc(&ev->rings);
-	trace_syncevent_ring(ev->id, se_value(ev));
-	se_judge(ev);
-	return 0;
-}
-
-static long se_event_revoke(struct file *file, void *arg)
-{
-	return se_may_update(file) ?: se_revoke(se_file_event(file));
-}
-
-static long se_event_wait(struct file *file, void *arg)
-{
-	struct syncevent_wait *wait = arg;
-	int ret;
-
-	if (!se_cond_valid(wait->cond) || wait->flags & ~SYNCEVENT_WAIT_REALTIME)
-		return -EINVAL;
-	ret = se_may_read(file);
-	if (ret)
-		return ret;
-	return se_wait_cond(se_file_event(file), wait->cond, wait->operand, wait->mask,
-			    se_deadline(wait->deadline, wait->flags),
-			    se_clock(wait->flags), &wait->value);
-}
-
-/*
- * Give the poll waiter another condition, armed or not. Returns whether that holds
- * already: then the caller wakes the pollers, since the update that made it hold
- * may have been judged by the old condition.
- */
-static bool se_file_rekey(struct se_file *f, u32 op, u64 operand, u64 mask)
-{
-	struct se_event *ev = f->ev;
-	bool queued = f->poll.queued;
-
-	lockdep_assert_held(&ev->lock);
-
-	if (queued)
-		se_unlink(&f->poll);
-	se_waiter_set(&f->poll, op, operand, mask);
-	if (queued) {
-		se_insert(&f->poll);
-		se_hint_update(ev);
-	}
-	smp_mb();	/* SE-B */
-	return se_holds(&f->poll, se_value(ev));
-}
-
-/* Without ARM the condition is "differs from what was last read". */
-static bool se_file_rekey_unread(struct se_file *f)
-{
-	return se_file_rekey(f, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
-}
-
-static long se_event_arm(struct file *file, void *arg)
-{
-	const struct syncevent_arm *arm = arg;
-	struct se_file *f = file->private_data;
-	struct se_event *ev = f->ev;
-	bool clear = arm->flags & SYNCEVENT_ARM_CLEAR;
-	bool ready;
-
-	if (arm->flags & ~SYNCEVENT_ARM_CLEAR || !se_cond_valid(arm->cond) ||
-	    (clear && (arm->cond || arm->operand || arm->mask)))
-		return -EINVAL;
-
-	spin_lock_irq(&ev->lock);
-	if (ev->revoked) {
-		spin_unlock_irq(&ev->lock);
-		return -EIDRM;
-	}
-	f->armed = !clear;
-	ready = clear ? se_file_rekey_unread(f) :
-		se_file_rekey(f, arm->cond, arm->operand, arm->mask);
-	spin_unlock_irq(&ev->lock);
-
-	if (ready)
-		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
-	return 0;
-}
-
-static long se_event_info(struct file *file, void *arg)
-{
-	struct syncevent_info *info = arg;
-	struct se_event *ev = se_file_event(file);
-
-	spin_lock_irq(&ev->lock);
-	*info = (struct syncevent_info){
-		.id = ev->id,
-		.value = se_value(ev),
-		.generation = ev->generation,
-		.publishers = ev->publishers,
-		.subscribers = ev->subscribers,
-		.sides = 1,
-		.waiters = ev->nr_waiters,
-		.rings = atomic64_read(&ev->rings),
-		.wakes = ev->wakes,
-	};
-	if (file->f_mode & FMODE_WRITE)
-		info->flags |= SYNCEVENT_INFO_UPDATE;
-	if (ev->revoked)
-		info->flags |= SYNCEVENT_INFO_REVOKED;
-	if (se_silent(ev))
-		info->flags |= SYNCEVENT_INFO_SILENT;
-	spin_unlock_irq(&ev->lock);
-	return 0;
-}
-
-/* ---- file operations ------------------------------------------------------------------------ */
-
-static const struct se_ioctl se_event_ioctls[] = {
-	{ SYNCEVENT_IOC_RING, se_event_ring },
-	{ SYNCEVENT_IOC_WAIT, se_event_wait },
-	{ SYNCEVENT_IOC_GET, se_event_get },
-	{ SYNCEVENT_IOC_SET, se_event_set },
-	{ SYNCEVENT_IOC_ADD, se_event_add },
-	{ SYNCEVENT_IOC_ARM, se_event_arm },
-	{ SYNCEVENT_IOC_DUP, se_event_dup },
-	{ SYNCEVENT_IOC_INFO, se_event_info },
-	{ SYNCEVENT_IOC_REVOKE, se_event_revoke },
-};
-
-static long se_event_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return se_ioctl_dispatch(file, cmd, arg, se_event_ioctls,
-				 ARRAY_SIZE(se_event_ioctls));
-}
-
-static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
-{
-	struct file *file = iocb->ki_filp;
-	struct se_file *f = file->private_data;
-	struct se_event *ev = f->ev;
-	struct se_waiter cond;
-	ktime_t deadline;
-	bool ready;
-	u64 value;
-	int ret;
-
-	if (iov_iter_count(to) < sizeof(value))
-		return -EINVAL;
-	deadline = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT ?
-		   0 : KTIME_MAX;
-
-	spin_lock_irq(&ev->lock);
-	cond = f->poll;
-	spin_unlock_irq(&ev->lock);
-
-	ret = se_wait_cond(ev, cond.op, cond.operand, cond.mask, deadline,
-			   CLOCK_MONOTONIC, &value);
-	if (ret)
-		return ret == -ETIMEDOUT ? -EAGAIN : ret;
-	if (copy_to_iter(&value, sizeof(value), to) != sizeof(value))
-		return -EFAULT;
-
-	spin_lock_irq(&ev->lock);
-	f->last = value;
-	ready = !f->armed && se_file_rekey_unread(f);
-	spin_unlock_irq(&ev->lock);
-	if (ready)
-		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
-	return sizeof(value);
-}
-
-static ssize_t se_event_write_iter(struct kiocb *iocb, struct iov_iter *from)
-{
-	struct file *file = iocb->ki_filp;
-	int ret;
-	u64 n;
-
-	if (iov_iter_count(from) < sizeof(n))
-		return -EINVAL;
-	ret = se_may_update(file);
-	if (ret)
-		return ret;
-	if (!copy_from_iter_full(&n, sizeof(n), from))
-		return -EFAULT;
-	se_fetch_add(se_file_event(file), n);
-	return sizeof(n);
-}
-
-static __poll_t se_event_poll(struct file *file, poll_table *pt)
-{
-	struct se_file *f = file->private_data;
-	struct se_event *ev = f->ev;
-	__poll_t events = 0;
-
-	poll_wait(file, &f->wq, pt);
-
-	/*
-	 * Armed even if the condition holds: an edge-triggered poller wants to hear
-	 * of the next update too, and does not poll again before it.
-	 */
-	spin_lock_irq(&ev->lock);
-	if (ev->revoked) {
-		spin_unlock_irq(&ev->lock);
-		return EPOLLHUP | EPOLLERR;
-	}
-	if (!f->poll.queued) {
-		se_insert(&f->poll);
-		se_hint_update(ev);
-	}
-	smp_mb();	/* SE-B */
-	if (se_holds(&f->poll, se_value(ev)))
-		events |= EPOLLIN | EPOLLRDNORM;
-	spin_unlock_irq(&ev->lock);
-
-	se_look_soon(ev);
-	if (file->f_mode & FMODE_WRITE)
-		events |= EPOLLOUT | EPOLLWRNORM;
-	return events;
-}
-
-static void se_event_show_fdinfo(struct seq_file *m, struct file *file)
-{
-	static const char * const ops[] = { "eq", "neq", "gt", "ge", "lt", "le" };
-	struct se_file *f = file->private_data;
-	struct syncevent_info info;
-	struct se_waiter cond;
-	bool armed;
-	u64 last;
-
-	se_event_info(file, &info);
-	spin_lock_irq(&f->ev->lock);
-	cond = f->poll;
-	armed = f->armed;
-	last = f->last;
-	spin_unlock_irq(&f->ev->lock);
-
-	seq_printf(m, "syncevent-id:\t%llu\n", info.id);
-	seq_printf(m, "syncevent-value:\t%llu\n", info.value);
-	seq_printf(m, "syncevent-state:\t%s\n",
-		   info.flags & SYNCEVENT_INFO_REVOKED ? "revoked" : "live");
-	seq_printf(m, "syncevent-rights:\t%s\n",
-		   info.flags & SYNCEVENT_INFO_UPDATE ? "read,update" : "read");
-	seq_printf(m, "syncevent-flags:\t%s\n",
-		   info.flags & SYNCEVENT_INFO_SILENT ? "silent" : "-");
-	seq_printf(m, "syncevent-waiters:\t%u\n", info.waiters);
-	seq_printf(m, "syncevent-rings:\t%llu\n", info.rings);
-	seq_printf(m, "syncevent-wakes:\t%llu\n", info.wakes);
-	if (armed)
-		seq_printf(m, "syncevent-condition:\t%s %llu mask %#llx\n",
-			   ops[cond.op], cond.operand, cond.mask);
-	else
-		seq_puts(m, "syncevent-condition:\tunread\n");
-	seq_printf(m, "syncevent-last-read:\t%llu\n", last);
-}
-
-static const struct file_operations se_event_fops = {
-	.owner = THIS_MODULE,
-	.release = se_event_release,
-	.unlocked_ioctl = se_event_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
-	.read_iter = se_event_read_iter,
-	.write_iter = se_event_write_iter,
-	.poll = se_event_poll,
-	.mmap = se_mmap,
-	.show_fdinfo = se_event_show_fdinfo,
-};

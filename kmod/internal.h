@@ -239,14 +239,21 @@ struct se_ioctl {
 long se_ioctl_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 		       const struct se_ioctl *table, unsigned int n);
 
-/* ---- event.c: events and their files ------------------------------------------- */
+/* ---- event.c: events ------------------------------------------------------------ */
+
+extern struct vfsmount *se_mnt;
 
 int se_fs_pin(void);
 void se_fs_unpin(void);
-long se_event_create(struct file *file, void *arg);
+struct se_event *se_event_alloc(const struct syncevent_create *create);
+void se_event_put(struct se_event *ev);
+int se_revoke(struct se_event *ev);
+
+/* ---- file.c: open files of events ------------------------------------------------- */
+
+long se_event_create(struct file *device, void *arg);
 struct file *se_event_fget(int fd);
 struct se_event *se_file_event(struct file *file);
-void se_event_put(struct se_event *ev);
 
 /* ---- engine.c: parking, judging, waking ------------------------------------------ */
 

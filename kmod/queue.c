@@ -31,10 +31,10 @@
  * @rcu: a batch may still wake @wq
  */
 struct se_queue {
-	struct mutex mutex;
+	struct mutex mutex;	/* @entries */
 	struct rb_root entries;
 	unsigned int nr;
-	spinlock_t lock;
+	spinlock_t lock;	/* @done */
 	struct list_head done;
 	unsigned int nr_done;
 	struct wait_queue_head wq;

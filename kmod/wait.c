@@ -211,7 +211,7 @@ static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
 		ktime_t left = ktime_sub(wait->deadline, se_now(wait->clock));
 
 		last = left <= slice;
-		slice = max(min(left, slice), (ktime_t)1);
+		slice = clamp_t(ktime_t, left, 1, slice);
 	}
 	if (schedule_hrtimeout_range(&slice, current->timer_slack_ns, HRTIMER_MODE_REL))
 		return false;

@@ -488,6 +488,43 @@ static inline int se_join(struct se_thread *t)
 	return t->result;
 }
 
+/*
+ * Between se_hold() and se_let_go() this thread has the CPU on which @t is, so
+ * that whatever it does arrives at the sleeping @t together. -EPERM: not root.
+ */
+static inline int se_hold(struct se_thread *t)
+{
+	struct sched_param prio = { .sched_priority = 10 };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(one), &one) ||
+	    pthread_setaffinity_np(t->thread, sizeof(one), &one))
+		return -EINVAL;
+	return sched_setscheduler(0, SCHED_FIFO, &prio) ? -errno : 0;
+}
+
+static inline int se_let_go(void)
+{
+	struct sched_param prio = { .sched_priority = 0 };
+
+	return sched_setscheduler(0, SCHED_OTHER, &prio) ? -errno : 0;
+}
+
+static inline void se_on_signal(int sig)
+{
+	(void)sig;
+}
+
+/* Take @sig by a handler that does nothing, with SA_RESTART or without. */
+static inline void se_handle(int sig, int flags)
+{
+	struct sigaction sa = { .sa_handler = se_on_signal, .sa_flags = flags };
+
+	sigaction(sig, &sa, NULL);
+}
+
 /**
  * struct se_waiter - a thread in one SYNCEVENT_IOC_WAIT
  * @w: its arguments and, once it ended, its answer

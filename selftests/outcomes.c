@@ -9,18 +9,6 @@
 #include <sys/prctl.h>
 #include <syncevent/cell.h>
 
-static void on_signal(int sig)
-{
-	(void)sig;
-}
-
-static void handle(int sig, int flags)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
-
-	sigaction(sig, &sa, NULL);
-}
-
 /* ---- "The other outcomes: -ETIMEDOUT, -EINTR (only where the signal's handler has
  * no SA_RESTART), -EIDRM (revoked)" --------------------------------------------- */
 
@@ -42,7 +30,7 @@ TEST(both_signal_without_restart_is_eintr)
 	struct waiter w;
 
 	ASSERT_TRUE(ev);
-	handle(SIGUSR1, 0);
+	se_handle(SIGUSR1, 0);
 	ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK,
 			   SYNCEVENT_FOREVER));
 	ASSERT_TRUE(se_until_sleeps(&w.t));
@@ -59,7 +47,7 @@ TEST(both_signal_with_restart_is_not_seen)
 	int i;
 
 	ASSERT_TRUE(ev);
-	handle(SIGUSR1, SA_RESTART);
+	se_handle(SIGUSR1, SA_RESTART);
 	ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK,
 			   SYNCEVENT_FOREVER));
 	for (i = 0; i < 20; i++) {
@@ -76,44 +64,20 @@ TEST(both_signal_with_restart_is_not_seen)
 
 /* ---- "Success wins over a timeout or signal that arrives with it" ---------------- */
 
-/*
- * The waiter and this thread share a CPU, and this thread has it for as long as
- * it wants: whatever it does between hold() and let_go() arrives together.
- */
-static int hold(struct waiter *w)
-{
-	struct sched_param prio = { .sched_priority = 10 };
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (pthread_setaffinity_np(pthread_self(), sizeof(one), &one) ||
-	    pthread_setaffinity_np(w->t.thread, sizeof(one), &one))
-		return -EINVAL;
-	return sched_setscheduler(0, SCHED_FIFO, &prio) ? -errno : 0;
-}
-
-static int let_go(void)
-{
-	struct sched_param prio = { .sched_priority = 0 };
-
-	return sched_setscheduler(0, SCHED_OTHER, &prio) ? -errno : 0;
-}
-
 TEST(both_success_wins_over_a_signal)
 {
 	struct syncevent *ev;
 	struct waiter w;
 	int i, ret;
 
-	handle(SIGUSR1, 0);
+	se_handle(SIGUSR1, 0);
 	for (i = 0; i < 20; i++) {
 		ev = make(0);
 		ASSERT_TRUE(ev);
 		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK,
 				   SYNCEVENT_FOREVER));
 		ASSERT_TRUE(se_until_sleeps(&w.t));
-		ret = hold(&w);
+		ret = se_hold(&w.t);
 		if (ret == -EPERM) {
 			SKIP(break, "SCHED_FIFO is not allowed");
 		}
@@ -123,7 +87,7 @@ TEST(both_success_wins_over_a_signal)
 		ASSERT_EQ(0, syncevent_set(ev, 1));
 		if (!(i & 1))
 			pthread_kill(w.t.thread, SIGUSR1);
-		ASSERT_EQ(0, let_go());
+		ASSERT_EQ(0, se_let_go());
 		ASSERT_EQ(0, se_join(&w.t));
 		ASSERT_EQ(1, w.seen);
 		syncevent_close(ev);
@@ -142,21 +106,21 @@ TEST(both_success_wins_over_a_timeout)
 		ASSERT_TRUE(ev);
 		end = se_in_ms(ms);
 		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK, end));
-		ret = hold(&w);
+		ret = se_hold(&w.t);
 		if (ret == -EPERM) {
 			SKIP(break, "SCHED_FIFO is not allowed");
 		}
 		ASSERT_EQ(0, ret);
 		if (se_now(CLOCK_MONOTONIC) >= end) {
 			/* It may have ended before this thread had the CPU. */
-			ASSERT_EQ(0, let_go());
+			ASSERT_EQ(0, se_let_go());
 			ASSERT_EQ(-ETIMEDOUT, se_join(&w.t));
 			ms *= 2;
 		} else {
 			while (se_now(CLOCK_MONOTONIC) < end + 1000000)
 				;
 			ASSERT_EQ(0, syncevent_set(ev, 1));
-			ASSERT_EQ(0, let_go());
+			ASSERT_EQ(0, se_let_go());
 			ASSERT_EQ(0, se_join(&w.t));
 			ASSERT_EQ(1, w.seen);
 			i++;

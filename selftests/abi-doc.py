@@ -92,6 +92,7 @@ def compile_values(header, bits, wanted):
 
 
 def header_facts(text):
+    text = re.sub(r"\\\n\s*", "", text)      # continued lines
     structs = header_structs(text)
     commands = {name: (DIRECTIONS[macro], struct or "-") for name, macro, struct in
                 re.findall(r"#define (SYNCEVENT_IOC_\w+)\s+(_IO\w*)\([^,]*,[^,)]*(?:, struct (\w+))?\)", text)}

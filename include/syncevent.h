@@ -358,9 +358,9 @@ int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie);
  * @deadline: absolute CLOCK_MONOTONIC nanoseconds to wait for the first one, 0
  *            to look only, SYNCEVENT_FOREVER
  *
- * As poll(2) does, the wait ends when a signal handler has run, SA_RESTART or not.
- *
- * Return: how many; -ETIMEDOUT: none; -EINTR; -EINVAL: @max is 0.
+ * Return: how many; -ETIMEDOUT: none; -EINTR: a signal whose handler has no
+ * SA_RESTART, or if there is a deadline any handler, as for poll(2); -EINVAL:
+ * @max is 0. Success wins over a time-out or signal that comes with it.
  */
 int syncevent_queue_reap(struct syncevent_queue *q, struct syncevent_done *done,
 			 unsigned int max, uint64_t deadline);

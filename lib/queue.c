@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +26,7 @@ struct syncevent_queue {
 
 int syncevent_queue_create(struct syncevent_queue **q)
 {
-	/* Non-blocking: two threads may reap, and one finds nothing left. */
-	struct syncevent_queue_create create = { .flags = SYNCEVENT_QUEUE_NONBLOCK };
+	struct syncevent_queue_create create = { 0 };
 	int device = se_device_open();
 	int fd;
 
@@ -95,21 +95,26 @@ static int sleep_queue(int fd, uint64_t deadline)
 	return ppoll(&pfd, 1, &ts, NULL) < 0 ? -errno : 0;
 }
 
+/*
+ * Without a deadline read(2) is all it takes. With one, nothing may block but
+ * ppoll(2): another thread may reap what that one has announced.
+ */
 int syncevent_queue_reap(struct syncevent_queue *q, struct syncevent_done *done,
 			 unsigned int max, uint64_t deadline)
 {
-	size_t size;
-	ssize_t got;
+	const int flags = deadline == SYNCEVENT_FOREVER ? 0 : RWF_NOWAIT;
+	struct iovec iov = { .iov_base = done };
 	int err = deadline ? 0 : -ETIMEDOUT;
+	ssize_t got;
 
 	if (!max)
 		return -EINVAL;
 	if (max > INT_MAX / sizeof(*done))
 		max = INT_MAX / sizeof(*done);
-	size = max * sizeof(*done);
+	iov.iov_len = max * sizeof(*done);
 	for (;;) {
 		/* After a time-out or a signal this is the last look: success wins. */
-		got = read(q->fd, done, size);
+		got = preadv2(q->fd, &iov, 1, -1, flags);
 		if (got >= 0)
 			return (int)((size_t)got / sizeof(*done));
 		if (errno != EAGAIN)

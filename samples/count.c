@@ -9,8 +9,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "count.h"
@@ -38,6 +40,13 @@ ssize_t read(int fd, void *buf, size_t size)
 {
 	calls++;
 	return syscall(SYS_read, fd, buf, size);
+}
+
+ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t offset, int flags)
+{
+	/* The kernel takes the offset in two halves. */
+	calls++;
+	return syscall(SYS_preadv2, fd, iov, count, offset, (long)((int64_t)offset >> 32), flags);
 }
 
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,

@@ -2,7 +2,7 @@
 #ifndef COUNT_H
 #define COUNT_H
 
-/** count_syscalls() - how many ioctl, read, poll and ppoll calls were made so far */
+/** count_syscalls() - how many waits and updates have entered the kernel */
 unsigned long count_syscalls(void);
 
 #endif

@@ -145,19 +145,22 @@ static const struct mode {
 	const char *title;
 	const char *text;
 	wait_fn *wait;
+	bool awake;		/* needs a CPU for each process */
 } modes[] = {
 	{ "SPIN", "look at the shared memory again and again",
-	  "   Both processes keep a CPU busy with reading the counter. The kernel has no part\n"
-	  "   in it: the fastest way, and the most expensive one.\n", by_spin },
+	  "   Each process keeps a CPU busy with reading the counter. The kernel has no part in\n"
+	  "   it: the fastest way, and the most expensive one.\n", by_spin, true },
 	{ "BLOCK", "sleep in the kernel until the condition holds",
-	  "   Who waits gives the CPU away. Who adds sees in the shared memory that someone\n"
-	  "   sleeps until this very value, and only then calls the kernel to wake it.\n", by_block },
+	  "   Who waits gives the CPU away, so from here on both processes share one. Who adds\n"
+	  "   sees in the shared memory that someone sleeps until this very value, and only\n"
+	  "   then calls the kernel to wake it.\n", by_block, false },
 	{ "poll", "watch the event in an event loop",
 	  "   An event is a file descriptor: poll, epoll and io_uring tell when its value has\n"
-	  "   changed, beside sockets and timers, and read(2) returns the value.\n", by_poll },
+	  "   changed, beside sockets and timers, and read(2) returns the value.\n", by_poll,
+	  false },
 	{ "wait queue", "hand the wait over and collect the result",
 	  "   A wait is an entry in a queue, not a thread: thousands may be under way, and one\n"
-	  "   thread collects those that are done.\n", by_queue },
+	  "   thread collects those that are done.\n", by_queue, false },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))
@@ -176,6 +179,24 @@ static void exchange(struct side *side, wait_fn *wait, uint64_t rounds, bool pub
 		if (publisher)
 			expect("the answer", wait(side, n), n);
 	}
+}
+
+static cpu_set_t cpus;		/* those that the demo was given */
+
+/* The subscriber's CPU is another one than the publisher's if both stay awake. */
+static void choose_cpu(bool awake, bool publisher)
+{
+	int skip = awake && !publisher;
+	cpu_set_t one;
+	size_t cpu;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &cpus) && skip-- == 0)
+			break;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		fail("sched_setaffinity", -errno);
 }
 
 /* What something cost the calling process. */
@@ -312,6 +333,7 @@ static int subscriber(int socket)
 	role = "subscriber";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* no use without its publisher */
 	while (receive_task(socket, &task, &side)) {
+		choose_cpu(task.mode < MODES && modes[task.mode].awake, false);
 		/* "I am here": the publisher's clock starts. */
 		if (send(socket, "", 1, MSG_NOSIGNAL) != 1)
 			fail("send", -errno);
@@ -386,6 +408,7 @@ static void run_mode(int socket, uint32_t mode, uint64_t rounds, struct cost cos
 	struct side side = begin(socket, mode, rounds);
 	uint64_t last;
 
+	choose_cpu(modes[mode].awake, true);
 	cost[0] = cost_now();
 	exchange(&side, modes[mode].wait, rounds, true);
 	cost[0] = cost_since(cost[0]);
@@ -506,13 +529,6 @@ static void print_table(struct cost costs[MODES][2], const bool ran[MODES], uint
 	printf("\nThe library's default, ADAPTIVE, spins for some microseconds and then sleeps.\n");
 }
 
-static bool one_cpu(void)
-{
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
-}
-
 static int publisher(uint64_t rounds, bool emulated)
 {
 	struct cost costs[MODES][2];
@@ -524,8 +540,8 @@ static int publisher(uint64_t rounds, bool emulated)
 	print_intro(pid, emulated);
 	for (i = 0; i < MODES; i++) {
 		printf("%d. %s: %s\n%s", (int)i + 1, modes[i].name, modes[i].title, modes[i].text);
-		if (modes[i].wait == by_spin && one_cpu()) {
-			printf("   Left out: there is one CPU, and two spinners need two.\n\n");
+		if (modes[i].awake && CPU_COUNT(&cpus) < 2) {
+			printf("   Left out: there is one CPU, and it takes two.\n\n");
 			continue;
 		}
 		fflush(stdout);
@@ -561,6 +577,8 @@ int main(int argc, char **argv)
 	char *end;
 	int c;
 
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		fail("sched_getaffinity", -errno);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'r':

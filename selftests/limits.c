@@ -9,6 +9,7 @@
 
 #include <grp.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -61,7 +62,9 @@ static uint64_t dev_info(size_t offset)
 
 static int become(uid_t uid)
 {
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+	/* Dumpable, so that its own /proc files are its own. */
+	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid) ||
+	    prctl(PR_SET_DUMPABLE, 1))
 		return -errno;
 	return 0;
 }

@@ -364,6 +364,7 @@ TEST_F(silent, any_parameters)
 		int q = se_queue(0);
 		struct syncevent_completion c;
 		struct se_waiter w;
+		long slept;
 
 		/* The module may refuse a value, but not take one that breaks it. */
 		parameter("silent_min_us", pairs[i][0], NULL, 0);
@@ -373,7 +374,9 @@ TEST_F(silent, any_parameters)
 		ASSERT_LE(0, q);
 		ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_EQ, 20, 1, SE_FOREVER));
 		ASSERT_TRUE(se_until_waiters(self->fd, 2));
-		se_sleep_ms(20);
+		/* It sleeps, again and again: it does not spin in the kernel. */
+		slept = se_switches(w.t.tid);
+		ASSERT_TRUE(se_until(se_switches(w.t.tid) > slept + 1)) TH_LOG("pair %u", i);
 		store(self, 20);
 		EXPECT_EQ(0, se_waiter_join(&w)) TH_LOG("pair %u", i);
 		EXPECT_EQ(1, se_reap(q, &c, 1)) TH_LOG("pair %u", i);

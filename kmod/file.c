@@ -389,37 +389,77 @@ static long se_event_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 				 ARRAY_SIZE(se_event_ioctls));
 }
 
+/*
+ * Does the condition of the file hold? If not, and unless @look_only, arm the poll
+ * waiter, which wakes f->wq. Returns 1, 0 or -EIDRM.
+ */
+static int se_file_ready(struct se_file *f, bool look_only, u64 *value)
+{
+	struct se_event *ev = f->ev;
+	int ret = -EIDRM;
+
+	spin_lock_irq(&ev->lock);
+	if (ev->revoked)
+		goto out;
+	*value = se_value(ev);
+	ret = se_holds(&f->poll, *value);
+	if (ret || look_only)
+		goto out;
+	if (!f->poll.queued) {
+		se_insert(&f->poll);
+		se_hint_update(ev);
+	}
+	smp_mb();	/* SE-B */
+	*value = se_value(ev);
+	ret = se_holds(&f->poll, *value);
+out:
+	spin_unlock_irq(&ev->lock);
+	if (!ret && !look_only)
+		se_look_soon(ev);
+	return ret;
+}
+
+static int se_file_wait(struct se_file *f, u64 *value)
+{
+	struct se_event *ev = f->ev;
+	struct se_waiter cond;
+	int ret, status = 0;
+
+	spin_lock_irq(&ev->lock);
+	cond = f->poll;
+	spin_unlock_irq(&ev->lock);
+	trace_syncevent_wait_begin(ev->id, cond.op, cond.operand, cond.mask);
+	ret = wait_event_interruptible(f->wq, (status = se_file_ready(f, false, value)));
+	ret = ret ?: min(status, 0);
+	trace_syncevent_wait_end(ev->id, ret ? 0 : *value, ret);
+	return ret;
+}
+
 static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	struct se_file *f = file->private_data;
-	struct se_event *ev = f->ev;
-	struct se_waiter cond;
-	ktime_t deadline;
 	bool ready;
 	u64 value;
 	int ret;
 
 	if (iov_iter_count(to) < sizeof(value))
 		return -EINVAL;
-	deadline = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT ?
-		   0 : KTIME_MAX;
-
-	spin_lock_irq(&ev->lock);
-	cond = f->poll;
-	spin_unlock_irq(&ev->lock);
-
-	ret = se_wait_cond(ev, cond.op, cond.operand, cond.mask, deadline,
-			   CLOCK_MONOTONIC, &value);
-	if (ret)
-		return ret == -ETIMEDOUT ? -EAGAIN : ret;
+	ret = se_file_ready(f, true, &value);
+	if (!ret) {
+		if (file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT)
+			return -EAGAIN;
+		ret = se_file_wait(f, &value);
+	}
+	if (ret < 0)
+		return ret;
 	if (copy_to_iter(&value, sizeof(value), to) != sizeof(value))
 		return -EFAULT;
 
-	spin_lock_irq(&ev->lock);
+	spin_lock_irq(&f->ev->lock);
 	f->last = value;
 	ready = !f->armed && se_file_rekey_unread(f);
-	spin_unlock_irq(&ev->lock);
+	spin_unlock_irq(&f->ev->lock);
 	if (ready)
 		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
 	return sizeof(value);

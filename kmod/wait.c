@@ -67,12 +67,17 @@ clockid_t se_clock(u32 flags)
 	return flags & SYNCEVENT_WAIT_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
 }
 
+static ktime_t se_now(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME ? ktime_get_real() : ktime_get();
+}
+
 /**
  * se_deadline() - a deadline as timers take it
  * @ns: absolute nanoseconds in the caller's time namespace
  * @flags: SYNCEVENT_WAIT_REALTIME or not
  *
- * Return: KTIME_MAX for none, 0 for one that has passed for sure.
+ * Return: KTIME_MAX for none, 0 for one that has passed.
  */
 ktime_t se_deadline(u64 ns, u32 flags)
 {
@@ -91,6 +96,8 @@ ktime_t se_deadline(u64 ns, u32 flags)
 			kt = ktime_add_safe(kt, -offset);
 	}
 #endif
+	if (kt != KTIME_MAX && kt && kt <= se_now(se_clock(flags)))
+		kt = 0;
 	return kt;
 }
 
@@ -188,11 +195,6 @@ static bool se_sleep(const struct se_wait *wait)
 	}
 	return !schedule_hrtimeout_range_clock(&expires, current->timer_slack_ns,
 					       HRTIMER_MODE_ABS, wait->clock);
-}
-
-static ktime_t se_now(clockid_t clock)
-{
-	return clock == CLOCK_REALTIME ? ktime_get_real() : ktime_get();
 }
 
 /*

@@ -22,8 +22,6 @@
  * after the last waiter that needed it was unlinked, both under the event lock:
  * at no time does it ask for less than the parked waiters need.
  */
-#include <linux/poll.h>
-
 #include "internal.h"
 #include "trace.h"
 
@@ -260,12 +258,14 @@ void se_batch_task(struct se_batch *batch, struct task_struct *task)
  * se_batch_wq() - wake pollers once the event lock is dropped
  * @batch: the batch of this pass
  * @wq: freed after an RCU grace period
- * @events: to announce
+ *
+ * No poll events are announced: a poller that is told them need not call ->poll,
+ * as io_uring's multishot does not, and then nobody would arm the file again.
  */
-void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, __poll_t events)
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq)
 {
-	batch->item[batch->n].wq = wq;
-	batch->item[batch->n++].events = events;
+	batch->item[batch->n].task = NULL;
+	batch->item[batch->n++].wq = wq;
 }
 
 static void se_batch_wake(struct se_batch *batch)
@@ -274,7 +274,7 @@ static void se_batch_wake(struct se_batch *batch)
 
 	for (i = 0; i < batch->n; i++) {
 		if (batch->item[i].wq)
-			wake_up_poll(batch->item[i].wq, batch->item[i].events);
+			wake_up(batch->item[i].wq);
 		else
 			wake_up_process(batch->item[i].task);
 	}

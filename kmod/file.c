@@ -23,8 +23,7 @@ static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
 {
 	struct se_file *f = container_of(w, struct se_file, poll);
 
-	se_batch_wq(batch, &f->wq,
-		    status ? EPOLLHUP | EPOLLERR : EPOLLIN | EPOLLRDNORM);
+	se_batch_wq(batch, &f->wq);
 	return true;
 }
 
@@ -338,7 +337,7 @@ static long se_event_arm(struct file *file, void *arg)
 	spin_unlock_irq(&ev->lock);
 
 	if (ready)
-		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
+		wake_up(&f->wq);
 	return 0;
 }
 
@@ -461,7 +460,7 @@ static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	ready = !f->armed && se_file_rekey_unread(f);
 	spin_unlock_irq(&f->ev->lock);
 	if (ready)
-		wake_up_poll(&f->wq, EPOLLIN | EPOLLRDNORM);
+		wake_up(&f->wq);
 	return sizeof(value);
 }
 

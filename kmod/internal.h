@@ -115,14 +115,13 @@ struct se_waiter {
 /**
  * struct se_batch - whom to wake when the event lock is dropped
  * @n: number of items
- * @item: a task, or a wait queue head with the poll events to announce
+ * @item: a task or a wait queue head
  */
 struct se_batch {
 	unsigned int n;
 	struct {
 		struct task_struct *task;
 		struct wait_queue_head *wq;
-		__poll_t events;
 	} item[SE_BATCH_MAX];
 };
 
@@ -272,7 +271,7 @@ void se_judge(struct se_event *ev);
 void se_end_all(struct se_event *ev, int status);
 void se_look_soon(struct se_event *ev);
 void se_batch_task(struct se_batch *batch, struct task_struct *task);
-void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, __poll_t events);
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq);
 
 /* ---- wait.c: calls that sleep ------------------------------------------------------ */
 

@@ -95,7 +95,7 @@ static bool se_entry_fire(struct se_waiter *w, u64 value, int status,
 	struct se_entry *e = container_of(w, struct se_entry, w);
 
 	se_entry_complete(e, value, status);
-	se_batch_wq(batch, &e->q->wq, EPOLLIN | EPOLLRDNORM);
+	se_batch_wq(batch, &e->q->wq);
 	return true;
 }
 
@@ -157,7 +157,7 @@ static int se_entry_start(struct se_entry *e, ktime_t deadline)
 		return ret;
 	if (ret || !deadline) {
 		se_entry_complete(e, ret ? value : 0, ret ? 0 : -ETIMEDOUT);
-		wake_up_poll(&e->q->wq, EPOLLIN | EPOLLRDNORM);
+		wake_up(&e->q->wq);
 	} else if (deadline != KTIME_MAX) {
 		hrtimer_start(&e->timer, deadline, HRTIMER_MODE_ABS_SOFT);
 	}

@@ -145,21 +145,19 @@ def release():
     return Kernel("release", "release", os.path.join(folder, "vmlinux"), kerneldir)
 
 
-def relocate_headers(headers, root):
-    """Make unpacked Debian headers usable where they lie: their Makefile and
-    links name /usr/src and /usr/lib."""
-    makefile = os.path.join(headers, "Makefile")
-    with open(makefile, encoding="utf-8") as file:
-        text = file.read()
-    with open(makefile, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"(?<![\w.])/usr/src/", os.path.join(root, "usr/src/"), text))
+def link_headers(headers, root):
+    """Put made headers on top of unpacked packages of Debian's kernel headers,
+    by names relative to each other: the cache may be moved."""
+    common, = glob.glob(os.path.join(root, "usr/src/linux-headers-*-common"))
+    kbuild, = glob.glob(os.path.join(root, "usr/lib/linux-kbuild-*"))
+    with open(os.path.join(headers, "Makefile"), "w", encoding="utf-8") as file:
+        file.write("include $(dir $(realpath $(lastword $(MAKEFILE_LIST))))%s/Makefile\n"
+                   % os.path.relpath(common, headers))
     for name in ("scripts", "tools"):
         link = os.path.join(headers, name)
-        if os.path.islink(link):
-            target = os.readlink(link)
-            if target.startswith("/usr/"):
-                os.unlink(link)
-                os.symlink(root + target, link)
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(os.path.relpath(os.path.join(kbuild, name), headers), link)
 
 
 def checksum(*paths, extra=""):
@@ -187,8 +185,7 @@ def from_tarball(kind, tarball):
                 for deb in debs:
                     unpack(deb, os.path.join(new, "root"))
                 if debs:
-                    # The name that the folder will have.
-                    relocate_headers(os.path.join(new, "headers"), os.path.join(folder, "root"))
+                    link_headers(os.path.join(new, "headers"), os.path.join(new, "root"))
                 _finish_debug(new)
     return _debug_kernel(kind, folder)
 
@@ -220,7 +217,7 @@ def debug(kind):
     with locked(kind):
         if not os.path.isdir(folder):
             with fresh(folder) as new:
-                debugkernel.build(kind, fragments, new, folder)
+                debugkernel.build(kind, fragments, new)
                 _finish_debug(new)
     return _debug_kernel(kind, folder)
 

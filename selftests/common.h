@@ -489,19 +489,19 @@ static inline int se_join(struct se_thread *t)
 }
 
 /*
- * Between se_hold() and se_let_go() this thread has the CPU on which @t is, so
- * that whatever it does arrives at the sleeping @t together. -EPERM: not root.
+ * Between se_hold() and se_let_go() this thread has the CPU of task @tid, so that
+ * whatever it does arrives at the sleeping task together. -EPERM: not root.
  */
-static inline int se_hold(struct se_thread *t)
+static inline int se_hold(pid_t tid)
 {
 	struct sched_param prio = { .sched_priority = 10 };
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
-	if (pthread_setaffinity_np(pthread_self(), sizeof(one), &one) ||
-	    pthread_setaffinity_np(t->thread, sizeof(one), &one))
-		return -EINVAL;
+	if (sched_setaffinity(0, sizeof(one), &one) ||
+	    sched_setaffinity(tid, sizeof(one), &one))
+		return -errno;
 	return sched_setscheduler(0, SCHED_FIFO, &prio) ? -errno : 0;
 }
 

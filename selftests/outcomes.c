@@ -77,7 +77,7 @@ TEST(both_success_wins_over_a_signal)
 		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK,
 				   SYNCEVENT_FOREVER));
 		ASSERT_TRUE(se_until_sleeps(&w.t));
-		ret = se_hold(&w.t);
+		ret = se_hold(w.t.tid);
 		if (ret == -EPERM) {
 			SKIP(break, "SCHED_FIFO is not allowed");
 		}
@@ -106,7 +106,7 @@ TEST(both_success_wins_over_a_timeout)
 		ASSERT_TRUE(ev);
 		end = se_in_ms(ms);
 		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GT, 0, SE_MAX, SYNCEVENT_BLOCK, end));
-		ret = se_hold(&w.t);
+		ret = se_hold(w.t.tid);
 		if (ret == -EPERM) {
 			SKIP(break, "SCHED_FIFO is not allowed");
 		}

@@ -3,94 +3,7 @@
  * poll(2), select(2) and epoll(7) on events and wait queues: ready if and only if
  * the condition of the open file holds now, and woken whenever it comes to hold.
  */
-#include "common.h"
-
-#include <sys/select.h>
-
-#define IN	(POLLIN | POLLRDNORM)
-#define OUT	(POLLOUT | POLLWRNORM)
-#define GONE	(POLLHUP | POLLERR)
-
-/* ---- pollers that sleep ---------------------------------------------------------- */
-
-enum how { BY_POLL, BY_SELECT, BY_EPOLL, BY_EPOLL_ET, BY_NESTED, BY_NESTED_ET, HOWS };
-
-struct poller {
-	struct se_thread t;
-	enum how how;
-	int fd, ep, outer;
-};
-
-static int ep_with(int fd, uint32_t events)
-{
-	struct epoll_event ev = { .events = events };
-	int ep = epoll_create1(EPOLL_CLOEXEC);
-
-	return ep >= 0 && !epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev) ? ep : -1;
-}
-
-/* What an epoll has to tell, waiting for it: events or a negative errno. */
-static int ep_wait(int ep, int timeout)
-{
-	struct epoll_event ev = { .events = 0 };
-	int n = epoll_wait(ep, &ev, 1, timeout);
-
-	return n < 0 ? -errno : (int)(ev.events);
-}
-
-/* What it has to tell now; 0 is nothing. */
-static int ep_now(int ep)
-{
-	return ep_wait(ep, 0);
-}
-
-static int poller_fn(void *arg)
-{
-	struct poller *p = arg;
-	struct pollfd pfd = { .fd = p->fd, .events = POLLIN | POLLRDNORM };
-	fd_set in;
-
-	switch (p->how) {
-	case BY_POLL:
-		return poll(&pfd, 1, -1) < 0 ? -errno : pfd.revents;
-	case BY_SELECT:
-		FD_ZERO(&in);
-		FD_SET(p->fd, &in);
-		return select(p->fd + 1, &in, NULL, NULL, NULL) < 0 ? -errno : IN;
-	case BY_EPOLL:
-	case BY_EPOLL_ET:
-		return ep_wait(p->ep, -1);
-	default:
-		if (!(ep_wait(p->outer, -1) & EPOLLIN))
-			return -EPROTO;
-		return ep_now(p->ep);
-	}
-}
-
-static int poller_start(struct poller *p, int fd, enum how how)
-{
-	int ret;
-
-	p->fd = fd;
-	p->how = how;
-	p->ep = ep_with(fd, IN | (how == BY_EPOLL_ET || how == BY_NESTED_ET ? EPOLLET : 0));
-	p->outer = ep_with(p->ep, EPOLLIN | (how == BY_NESTED_ET ? EPOLLET : 0));
-	if (p->ep < 0 || p->outer < 0)
-		return -EINVAL;
-	ret = se_start(&p->t, poller_fn, p);
-	if (ret)
-		return ret;
-	return se_until_sleeps(&p->t) ? 0 : -ETIME;
-}
-
-static int poller_join(struct poller *p)
-{
-	int ret = se_join(&p->t);
-
-	close(p->outer);
-	close(p->ep);
-	return ret;
-}
+#include "poller.h"
 
 /* ---- ready -------------------------------------------------------------------------- */
 
@@ -202,9 +115,10 @@ TEST_F(poll, woken_by_every_update)
 	for (how = 0; how < HOWS; how++) {
 		for (u = 0; u < ARRAY_SIZE(updates); u++) {
 			for (c = 0; c < 4; c++) {
+				ASSERT_EQ(0, se_disarm(self->fd));
 				ASSERT_EQ(0, se_set(self->fd, 5));
 				(void)se_read(self->fd, &v);
-				ASSERT_EQ(0, c == 0 ? se_disarm(self->fd) :
+				ASSERT_EQ(0, c == 0 ? 0 :
 					  c == 1 ? se_arm(self->fd, SYNCEVENT_COND_GT, 5) :
 					  c == 2 ? se_arm(self->fd, SYNCEVENT_COND_EQ, 6) :
 					  se_arm_mask(self->fd, SYNCEVENT_COND_EQ, 2, 3));
@@ -364,147 +278,6 @@ TEST(revoke_is_hup_and_err)
 	}
 }
 
-/* ---- epoll ------------------------------------------------------------------------------ */
-
-TEST_F(poll, level_triggered)
-{
-	int ep = ep_with(self->fd, EPOLLIN);
-	uint64_t v;
-
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 6));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, se_read(self->fd, &v));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 7));
-	ASSERT_EQ(0, se_set(self->fd, 6));	/* and back, before it was looked at */
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 8));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	close(ep);
-}
-
-/* "gives an edge for each update after a harvest", read or not read. */
-TEST_F(poll, edge_triggered)
-{
-	int ep = ep_with(self->fd, EPOLLIN | EPOLLET), i;
-	uint64_t v;
-
-	ASSERT_EQ(0, ep_now(ep));
-	for (i = 0; i < 50; i++) {
-		ASSERT_EQ(0, se_add(self->fd, 1, NULL));
-		ASSERT_EQ(EPOLLIN, ep_now(ep));
-		ASSERT_EQ(0, ep_now(ep));
-	}
-	/* two updates before a harvest are one edge */
-	ASSERT_EQ(0, se_add(self->fd, 1, NULL));
-	ASSERT_EQ(0, se_add(self->fd, 1, NULL));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_read(self->fd, &v));
-	ASSERT_EQ(57, v);
-	ASSERT_EQ(0, ep_now(ep));
-
-	/* with a condition: the updates that satisfy it */
-	ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GE, 100));
-	for (i = 0; i < 10; i++) {
-		ASSERT_EQ(0, se_set(self->fd, 99));
-		ASSERT_EQ(0, ep_now(ep));
-		ASSERT_EQ(0, se_set(self->fd, 100));
-		ASSERT_EQ(EPOLLIN, ep_now(ep));
-		ASSERT_EQ(0, ep_now(ep));
-		ASSERT_EQ(0, se_set(self->fd, 101));
-		ASSERT_EQ(EPOLLIN, ep_now(ep));
-		ASSERT_EQ(0, ep_now(ep));
-	}
-	/* an ARM that holds is an edge */
-	ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GE, 50));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, ep_now(ep));
-	close(ep);
-}
-
-TEST_F(poll, one_shot)
-{
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
-	int ep = ep_with(self->fd, EPOLLIN | EPOLLONESHOT);
-
-	ASSERT_EQ(0, se_set(self->fd, 6));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 7));
-	ASSERT_EQ(0, ep_now(ep));
-	/* MOD looks anew */
-	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_MOD, self->fd, &ev));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, ep_now(ep));
-	close(ep);
-}
-
-static int ep_fn(void *arg)
-{
-	return ep_wait(*(int *)arg, -1);
-}
-
-#define EPS	4
-
-/* At least one of the exclusive ones has each update; the end is for all. */
-TEST_F(poll, exclusive)
-{
-	int ep[EPS], i, woken = 0;
-	struct se_thread t[EPS];
-	bool over[EPS] = { false };
-
-	for (i = 0; i < EPS; i++) {
-		ep[i] = ep_with(self->fd, EPOLLIN | EPOLLEXCLUSIVE | EPOLLET);
-		ASSERT_LE(0, ep[i]);
-		ASSERT_EQ(0, se_start(&t[i], ep_fn, &ep[i]));
-		ASSERT_TRUE(se_until_sleeps(&t[i]));
-	}
-	ASSERT_EQ(0, se_set(self->fd, 6));
-	ASSERT_TRUE(se_until(se_is_done(&t[0]) || se_is_done(&t[1]) ||
-			     se_is_done(&t[2]) || se_is_done(&t[3])));
-	for (i = 0; i < EPS; i++) {
-		if (se_is_done(&t[i])) {
-			ASSERT_EQ(EPOLLIN, se_join(&t[i]));
-			over[i] = true;
-			woken++;
-		}
-	}
-	ASSERT_LT(0, woken);
-	ASSERT_EQ(0, se_revoke(self->fd));
-	for (i = 0; i < EPS; i++) {
-		if (!over[i]) {
-			int ev = se_join(&t[i]);
-
-			ASSERT_TRUE(ev == GONE || ev == EPOLLIN);
-		}
-		close(ep[i]);
-	}
-}
-
-/* Event, epoll, epoll: updates go all the way up, edges too. */
-TEST_F(poll, nested)
-{
-	int in = ep_with(self->fd, EPOLLIN | EPOLLET), mid = ep_with(in, EPOLLIN);
-	int out = ep_with(mid, EPOLLIN | EPOLLET), i;
-
-	ASSERT_LE(0, out);
-	for (i = 0; i < 10; i++) {
-		ASSERT_EQ(0, ep_now(out));
-		ASSERT_EQ(0, se_poll(mid, 0));
-		ASSERT_EQ(0, se_add(self->fd, 1, NULL));
-		ASSERT_EQ(IN, se_poll(mid, 0));
-		ASSERT_EQ(EPOLLIN, ep_now(out));
-		ASSERT_EQ(EPOLLIN, ep_now(mid));
-		ASSERT_EQ(EPOLLIN, ep_now(in));
-	}
-	close(out);
-	close(mid);
-	close(in);
-}
-
 /* ---- closed while polled ------------------------------------------------------------------ */
 
 TEST(closed_while_polled)
@@ -518,11 +291,20 @@ TEST(closed_while_polled)
 		other = se_dup(fd, 0);
 		ASSERT_LE(0, other);
 		ASSERT_EQ(0, poller_start(&p, fd, how));
-		close(fd);
-		if (how == BY_POLL || how == BY_SELECT) {
-			/* the call keeps the file it began with */
+		if (how == BY_SELECT) {
+			/* another file under its number: what the next look finds */
+			ASSERT_EQ(fd, dup2(other, fd));
 			ASSERT_EQ(0, se_set(other, 1));
 			ASSERT_EQ(IN, poller_join(&p));
+			close(fd);
+			close(other);
+			continue;
+		}
+		close(fd);
+		if (how == BY_POLL) {
+			/* the call keeps the file; once woken it finds no such number */
+			ASSERT_EQ(0, se_set(other, 1));
+			ASSERT_EQ(POLLNVAL, poller_join(&p));
 		} else {
 			/* an epoll forgets it */
 			ASSERT_EQ(0, se_set(other, 1));
@@ -536,57 +318,6 @@ TEST(closed_while_polled)
 			ASSERT_NE(SE_HUNG, poller_join(&p));
 		}
 		close(other);
-	}
-}
-
-struct closer {
-	int fd, other;
-};
-
-static int updater_fn(void *arg)
-{
-	struct closer *c = arg;
-	int i, ret = 0;
-
-	for (i = 0; i < 200 && !ret; i++)
-		ret = se_add(c->other, 1, NULL);
-	return ret;
-}
-
-/* Closing races with the wake-ups of an epoll. */
-TEST(closed_while_updated)
-{
-	struct closer c;
-	struct se_thread t;
-	int i, ep, outer;
-
-	for (i = 0; i < 300; i++) {
-		c.fd = se_create(0);
-		c.other = se_dup(c.fd, 0);
-		ASSERT_LE(0, c.other);
-		ep = ep_with(c.fd, EPOLLIN | (i & 1 ? EPOLLET : 0));
-		outer = ep_with(ep, EPOLLIN);
-		ASSERT_LE(0, outer);
-		ASSERT_EQ(0, se_start(&t, updater_fn, &c));
-		(void)ep_now(outer);
-		switch (i % 3) {
-		case 0:
-			close(c.fd);
-			close(ep);
-			break;
-		case 1:
-			close(ep);
-			close(c.fd);
-			break;
-		default:
-			ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_DEL, c.fd, NULL));
-			close(c.fd);
-			close(ep);
-		}
-		close(outer);
-		ASSERT_EQ(0, se_join(&t));
-		ASSERT_EQ(0, se_waiters(c.other));
-		close(c.other);
 	}
 }
 
@@ -653,60 +384,6 @@ TEST_F(poll, the_dup_ioctl_does_not_share)
 	other = se_dup(self->fd, SYNCEVENT_DUP_NONBLOCK);
 	ASSERT_EQ(OUT, se_poll(other, 0));
 	close(other);
-}
-
-/* ---- wait queues ---------------------------------------------------------------------------------- */
-
-TEST_F(poll, queues)
-{
-	struct syncevent_completion done[4];
-	struct poller p;
-	unsigned int how;
-	int q, ep;
-
-	for (how = 0; how < HOWS; how++) {
-		q = se_queue(SYNCEVENT_QUEUE_NONBLOCK);
-		ASSERT_LE(0, q);
-		ASSERT_EQ(0, se_poll(q, 0));
-		ASSERT_EQ(0, se_set(self->fd, 0));
-		ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GE, 1, 11, SE_FOREVER));
-		ASSERT_EQ(0, poller_start(&p, q, how));
-		ASSERT_EQ(0, se_set(self->fd, 1));
-		ASSERT_EQ(IN, poller_join(&p));
-		ASSERT_EQ(IN, se_poll(q, 0));
-		ASSERT_EQ(1, se_reap(q, done, 4));
-		ASSERT_EQ(11, done[0].cookie);
-		ASSERT_EQ(0, se_poll(q, 0));
-
-		/* by a deadline, and by the end of an event */
-		ASSERT_EQ(0, poller_start(&p, q, how));
-		ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_EQ, 99, 12, se_in_ms(5)));
-		ASSERT_EQ(IN, poller_join(&p));
-		ASSERT_EQ(1, se_reap(q, done, 4));
-		ASSERT_EQ(-ETIMEDOUT, done[0].status);
-		close(q);
-	}
-	q = se_queue(SYNCEVENT_QUEUE_NONBLOCK);
-	ep = ep_with(q, EPOLLIN | EPOLLET);
-	ASSERT_LE(0, ep);
-	/* an edge for each completion */
-	ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GE, 10, 1, SE_FOREVER));
-	ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GE, 20, 2, SE_FOREVER));
-	ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GE, 30, 3, SE_FOREVER));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 10));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_set(self->fd, 20));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(2, se_reap(q, done, 4));
-	ASSERT_EQ(0, ep_now(ep));
-	ASSERT_EQ(0, se_revoke(self->fd));
-	ASSERT_EQ(EPOLLIN, ep_now(ep));
-	ASSERT_EQ(1, se_reap(q, done, 4));
-	ASSERT_EQ(-EIDRM, done[0].status);
-	close(ep);
-	close(q);
 }
 
 TEST_HARNESS_MAIN

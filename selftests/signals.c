@@ -228,7 +228,7 @@ TEST_F(signals, success_wins)
 		}
 		ASSERT_EQ(0, se_start(&self->t, variant->fn, &self->c));
 		ASSERT_TRUE(SLEEPS());
-		ASSERT_EQ(0, se_hold(&self->t));
+		ASSERT_EQ(0, se_hold(self->t.tid));
 		if (i & 1)
 			pthread_kill(self->t.thread, SIGUSR1);
 		ASSERT_EQ(0, se_set(self->c.fd, 1));

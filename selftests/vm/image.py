@@ -39,7 +39,7 @@ class Initramfs:
         self._entries = {}
 
     def _add(self, path, mode, data=b"", rdev=(0, 0)):
-        path = path.strip("/")
+        path = os.path.normpath(path).strip("/")
         parent = os.path.dirname(path)
         if parent and parent not in self._entries:
             self.folder(parent)

@@ -59,7 +59,7 @@ byte fwd[NCPU * NWORD];	/* ... and the youngest of them */
 #define RELEASE(c)	d_step {					\
 		if							\
 		:: len(sb[c]) == 0 -> mem[LOCK] = 0			\
-		:: else -> sb[c]!LOCK,0					\
+		:: nempty(sb[c]) && nfull(sb[c]) -> sb[c]!LOCK,0	\
 		fi }
 
 #define SET(c, v)	d_step { sb[c]!VALUE,v; npend[IX(c, VALUE)]++;	\

@@ -23,6 +23,7 @@
 #define NWAIT	2
 
 #include "tso.h"
+#include "hints.h"
 
 /* Conditions. GT goes into wake_above, the others ask for every update. */
 #define GT	0
@@ -42,8 +43,6 @@ byte opnd[NWAIT];
 bool queued[NWAIT];
 byte claim[NWAIT];
 bool krevoked;
-byte khint_above = NOBODY;	/* what the kernel wrote last; it never reads */
-bool khint_all;			/* the cell's own words back */
 
 byte busy;		/* publishers and revokers that are not through */
 
@@ -95,21 +94,6 @@ end:	do
 
 #define LEAST(a, b)	((a) < (b) -> (a) : (b))
 #define WANTS(w)	((queued[w] && kind[w] == GT) -> opnd[w] : NOBODY)
-
-/* Write the hint words that differ from what the queue needs now. */
-#define PUT(c, word, copy, need)					\
-	if								\
-	:: copy != (need) -> STORE_COPY(c, word, copy, need)		\
-	:: else								\
-	fi
-#define STORE_COPY(c, word, copy, need)	d_step {			\
-		copy = (need);						\
-		sb[c]!word,copy;					\
-		npend[IX(c, word)]++;					\
-		fwd[IX(c, word)] = copy }
-#define PUT_HINTS(c, above, all)					\
-	PUT(c, ABOVE, khint_above, above);				\
-	PUT(c, ALL, khint_all, all)
 
 #define NEED_ABOVE	LEAST(WANTS(0), WANTS(1))
 #define NEED_ALL	((queued[0] && kind[0] != GT) || (queued[1] && kind[1] != GT))
@@ -181,64 +165,7 @@ inline judge(c)
 	od
 }
 
-/*
- * Killed or not is decided right after the update was issued: the hint loads
- * have no effect on anyone else, so a later death adds nothing. A publisher
- * that lives keeps its mapping: no judgement at release helps it out.
- */
-proctype publisher(byte c; byte updates; bool mortal)
-{
-	byte n, above, v = UNKNOWN;
-	bool ring, more, killed;
-
-	do
-	:: atomic {
-		n < updates && !killed ->
-		n++;
-		if
-		:: SET(c, 0)
-		:: SET(c, 2)
-		:: FETCH_ADD(c, 1)
-		fi;
-		if
-		:: true
-		:: mortal -> killed = true
-		fi
-	   }
-	   if
-	   :: !killed ->
-		atomic {
-#ifndef NO_SE_A
-			FENCE(c);	/* SE-A */
-#endif
-			LOAD(c, ABOVE, above)
-		}
-		atomic {
-			LOAD(c, ALL, ring);
-			(newv[c] != UNKNOWN);
-			ring = ring || newv[c] > above;
-			above = 0;
-			newv[c] = 0
-		}
-	   :: else
-#ifndef KILL_WITHOUT_JUDGE
-		-> ring = true		/* at release */
-#endif
-	   fi;
-	   if
-	   :: ring -> ring = false; judge(c)
-	   :: else
-	   fi
-	:: atomic {
-		n == updates || killed ->
-		n = 0;
-		killed = false;
-		newv[c] = 0;
-		busy--;
-		break
-	   }
-	od
-}
+#include "publisher.h"
 
 proctype waiter(byte c; byte w)
 {

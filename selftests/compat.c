@@ -100,34 +100,46 @@ static int (*const jobs[JOBS])(int fd, struct syncevent_cell *cell) = {
 	job_set, job_read, job_add, job_structs,
 };
 
-static int do_job(int job, int fd)
+static int do_job(int job, int fd, int ready)
 {
 	struct syncevent_cell *cell = se_map(fd, PROT_READ | PROT_WRITE);
 
-	return job < 0 || job >= JOBS || !cell ? 1 : jobs[job](fd, cell);
+	if (job < 0 || job >= JOBS || !cell || write(ready, "r", 1) != 1)
+		return 1;
+	return jobs[job](fd, cell);
 }
 
-/* Started as "compat job JOB FD": before the harness sees the arguments. */
+/* Started as "compat job JOB FD READY": before the harness sees the arguments. */
 __attribute__((constructor)) static void maybe_do_job(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "job"))
-		_exit(do_job(atoi(argv[2]), atoi(argv[3])));
+	if (argc == 5 && !strcmp(argv[1], "job"))
+		_exit(do_job(atoi(argv[2]), atoi(argv[3]), atoi(argv[4])));
 }
 
+/* Returns once it is about to begin. */
 static pid_t start_job(enum job job, int fd)
 {
-	char j[16], f[16];
+	char j[16], f[16], r[16], byte;
+	int ready[2];
 	pid_t pid;
 
+	if (pipe(ready))
+		return -1;
 	snprintf(j, sizeof(j), "%d", job);
 	snprintf(f, sizeof(f), "%d", fd);
+	snprintf(r, sizeof(r), "%d", ready[1]);
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
 		fcntl(fd, F_SETFD, 0);
-		execl(other_program(), "compat", "job", j, f, NULL);
+		execl(other_program(), "compat", "job", j, f, r, NULL);
 		_exit(127);
 	}
+	close(ready[1]);
+	/* If it died, its exit status says so. */
+	if (read(ready[0], &byte, 1) < 0)
+		return -1;
+	close(ready[0]);
 	return pid;
 }
 

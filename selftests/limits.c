@@ -217,6 +217,9 @@ static int in_user_namespaces(void *arg)
 		WANT(!unshare(CLONE_NEWUSER));
 		snprintf(map, sizeof(map), "0 %u 1", depth ? 0 : UID(4));
 		WANT(!write_text("/proc/self/uid_map", map));
+		/* A user without a group there could not go one deeper. */
+		WANT(!write_text("/proc/self/setgroups", "deny"));
+		WANT(!write_text("/proc/self/gid_map", map));
 		WANT(geteuid() == 0);
 		WANT(INFO(events) == 10);
 		WANT(se_create(0) == -EMFILE);

@@ -61,10 +61,10 @@ TEST_F(ptr, nowhere)
 		void *bad[] = {
 			NULL, (void *)1, self->hole, self->none, self->none + 8,
 			(void *)(uintptr_t)-1, (void *)(uintptr_t)-8,
-			(void *)(uintptr_t)(-1UL << (8 * sizeof(long) - 1)),
+#if UINTPTR_MAX > UINT32_MAX
 			/* the kernel's half of the address space; the hole between */
-			(void *)(uintptr_t)(-1UL << (8 * sizeof(long) - 9)),
-			(void *)(uintptr_t)(1UL << (8 * sizeof(long) - 9)),
+			(void *)(1UL << 63), (void *)(-1UL << 47), (void *)(1UL << 55),
+#endif
 		};
 
 		if (!se_cmd_size(c))

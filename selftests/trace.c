@@ -102,7 +102,7 @@ TEST_F(trace, events_and_fields)
 	ASSERT_EQ(0, se_add(fd, 5, NULL));
 	ASSERT_EQ(0, se_write(fd, 1));
 	ASSERT_EQ(0, se_ring(fd));
-	ASSERT_EQ(0, se_wait_mask(fd, SYNCEVENT_COND_EQ, 5, 0xff7, SE_FOREVER, &v));
+	ASSERT_EQ(0, se_wait_mask(fd, SYNCEVENT_COND_EQ, 7, 0xff7, SE_FOREVER, &v));
 	ASSERT_EQ(-ETIMEDOUT, se_wait(fd, SYNCEVENT_COND_LT, 3, 0, NULL));
 	ASSERT_EQ(0, se_waiter_start(&w, other, SYNCEVENT_COND_NEQ, UINT64_MAX));
 	ASSERT_TRUE(se_until_waiters(other, 1));
@@ -124,7 +124,7 @@ TEST_F(trace, events_and_fields)
 	expect(_metadata, self, "syncevent_publish: id=%" PRIu64 " value=14", id);
 	expect(_metadata, self, "syncevent_publish: id=%" PRIu64 " value=15", id);
 	expect(_metadata, self, "syncevent_ring: id=%" PRIu64 " value=15", id);
-	expect(_metadata, self, "syncevent_wait_begin: id=%" PRIu64 " eq 5 mask=0xff7", id);
+	expect(_metadata, self, "syncevent_wait_begin: id=%" PRIu64 " eq 7 mask=0xff7", id);
 	EXPECT_EQ(15, v);
 	expect(_metadata, self, "syncevent_wait_end: id=%" PRIu64 " value=15 ret=0", id);
 	expect(_metadata, self,

@@ -273,6 +273,8 @@ TEST(both_predicate_of_every_edge_asleep)
 					if (holds(c, edges[v], masks[m], edges[o]))
 						continue;
 					ASSERT_EQ(0, syncevent_set(ev, edges[v]));
+					/* nor does a ring without need wake it */
+					ASSERT_EQ(0, syncevent_ring(ev));
 				}
 				ASSERT_FALSE(se_is_done(&w.t));
 				ASSERT_EQ(0, syncevent_set(ev, edges[good]));

@@ -70,8 +70,10 @@ TEST(kernel_exact_for_every_condition)
 		{ SYNCEVENT_COND_NEQ, 200, SE_ALL }, { SYNCEVENT_COND_EQ, 7, 0xf },
 		{ SYNCEVENT_COND_LT, 8, 0xf }, { SYNCEVENT_COND_GT, 3, 0x700 },
 	};
-	/* 200 satisfies none but the masked LT (200 & 15 is 8: it does not either) */
-	static const uint64_t updates[] = { 200, 250, 260, 70, 55, 301, 1024, 7 };
+	/* each threshold is met exactly, and missed by one, while others are judged */
+	static const uint64_t updates[] = {
+		200, 259, 250, 260, 100, 61, 70, 300, 301, 99, 60, 1024, 7, 768,
+	};
 	struct se_waiter w[ARRAY_SIZE(p)];
 	long slept[ARRAY_SIZE(p)];
 	bool over[ARRAY_SIZE(p)] = { false };

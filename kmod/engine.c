@@ -258,13 +258,15 @@ void se_batch_task(struct se_batch *batch, struct task_struct *task)
  * se_batch_wq() - wake pollers once the event lock is dropped
  * @batch: the batch of this pass
  * @wq: freed after an RCU grace period
+ * @exclusive: how many of the EPOLLEXCLUSIVE pollers; 0 for all
  *
  * No poll events are announced: a poller that is told them need not call ->poll,
  * as io_uring's multishot does not, and then nobody would arm the file again.
  */
-void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq)
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, int exclusive)
 {
 	batch->item[batch->n].task = NULL;
+	batch->item[batch->n].exclusive = exclusive;
 	batch->item[batch->n++].wq = wq;
 }
 
@@ -274,7 +276,8 @@ static void se_batch_wake(struct se_batch *batch)
 
 	for (i = 0; i < batch->n; i++) {
 		if (batch->item[i].wq)
-			wake_up(batch->item[i].wq);
+			__wake_up(batch->item[i].wq, TASK_NORMAL,
+				  batch->item[i].exclusive, NULL);
 		else
 			wake_up_process(batch->item[i].task);
 	}
@@ -545,6 +548,19 @@ void se_expire(struct se_waiter *w)
 /* ---- silent events --------------------------------------------------------------------- */
 
 /**
+ * se_silent_period() - a time between two looks at a silent event
+ * @us: wished for, microseconds
+ *
+ * Return: @us within the bounds of the module parameters, which may be any.
+ */
+u64 se_silent_period(u64 us)
+{
+	u64 floor = max(READ_ONCE(se_silent_min_us), 1U);
+
+	return max(min_t(u64, us, READ_ONCE(se_silent_max_us)), floor);
+}
+
+/**
  * se_look_soon() - have a silent event looked at while nobody sleeps on it
  * @ev: an event that got an ->async waiter
  */
@@ -552,7 +568,7 @@ void se_look_soon(struct se_event *ev)
 {
 	if (se_silent(ev))
 		queue_delayed_work(se_workqueue, &ev->work,
-				   usecs_to_jiffies(READ_ONCE(se_silent_min_us)));
+				   usecs_to_jiffies(se_silent_period(0)));
 }
 
 /*
@@ -562,14 +578,12 @@ void se_look_soon(struct se_event *ev)
 static void se_look(struct work_struct *work)
 {
 	struct se_event *ev = container_of(to_delayed_work(work), struct se_event, work);
-	u64 floor = READ_ONCE(se_silent_min_us), ceiling = READ_ONCE(se_silent_max_us);
 	u64 value = se_value(ev);
 	bool again;
 
 	se_judge(ev);
 
-	ev->period = value == ev->looked ? ev->period * 2 : floor;
-	ev->period = max(min(ev->period, ceiling), floor);
+	ev->period = se_silent_period(value == ev->looked ? ev->period * 2 : 0);
 	ev->looked = value;
 
 	spin_lock_irq(&ev->lock);

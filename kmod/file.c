@@ -23,7 +23,11 @@ static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
 {
 	struct se_file *f = container_of(w, struct se_file, poll);
 
-	se_batch_wq(batch, &f->wq);
+	/*
+	 * All pollers: one that is woken alone and dies before it calls ->poll would
+	 * leave the file unarmed, and the others asleep.
+	 */
+	se_batch_wq(batch, &f->wq, 0);
 	return true;
 }
 
@@ -337,7 +341,7 @@ static long se_event_arm(struct file *file, void *arg)
 	spin_unlock_irq(&ev->lock);
 
 	if (ready)
-		wake_up(&f->wq);
+		wake_up_all(&f->wq);
 	return 0;
 }
 
@@ -460,7 +464,7 @@ static ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	ready = !f->armed && se_file_rekey_unread(f);
 	spin_unlock_irq(&f->ev->lock);
 	if (ready)
-		wake_up(&f->wq);
+		wake_up_all(&f->wq);
 	return sizeof(value);
 }
 

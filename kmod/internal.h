@@ -115,13 +115,14 @@ struct se_waiter {
 /**
  * struct se_batch - whom to wake when the event lock is dropped
  * @n: number of items
- * @item: a task or a wait queue head
+ * @item: a task, or a wait queue head and how many of its exclusive waiters
  */
 struct se_batch {
 	unsigned int n;
 	struct {
 		struct task_struct *task;
 		struct wait_queue_head *wq;
+		int exclusive;
 	} item[SE_BATCH_MAX];
 };
 
@@ -271,7 +272,8 @@ void se_judge(struct se_event *ev);
 void se_end_all(struct se_event *ev, int status);
 void se_look_soon(struct se_event *ev);
 void se_batch_task(struct se_batch *batch, struct task_struct *task);
-void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq);
+void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, int exclusive);
+u64 se_silent_period(u64 us);
 
 /* ---- wait.c: calls that sleep ------------------------------------------------------ */
 

@@ -95,7 +95,7 @@ static bool se_entry_fire(struct se_waiter *w, u64 value, int status,
 	struct se_entry *e = container_of(w, struct se_entry, w);
 
 	se_entry_complete(e, value, status);
-	se_batch_wq(batch, &e->q->wq);
+	se_batch_wq(batch, &e->q->wq, 1);
 	return true;
 }
 

@@ -204,8 +204,7 @@ static bool se_sleep(const struct se_wait *wait)
 static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
 			   u64 *slice_us)
 {
-	u64 floor = READ_ONCE(se_silent_min_us), ceiling = READ_ONCE(se_silent_max_us);
-	ktime_t slice = NSEC_PER_USEC * max(min(*slice_us, ceiling), floor);
+	ktime_t slice = NSEC_PER_USEC * *slice_us;
 	bool last = false, changed = false;
 	unsigned int i;
 
@@ -227,7 +226,7 @@ static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
 		e->looked = value;
 		se_judge(e->w.ev);
 	}
-	*slice_us = changed ? floor : min(*slice_us * 2, ceiling);
+	*slice_us = se_silent_period(changed ? 0 : *slice_us * 2);
 	return last;
 }
 
@@ -237,7 +236,7 @@ static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
  */
 static int se_wait(struct se_wait *wait, struct se_wait_entry *e, bool silent)
 {
-	u64 slice_us = READ_ONCE(se_silent_min_us);
+	u64 slice_us = se_silent_period(0);
 	unsigned int parked;
 	int ret = 0, winner;
 
@@ -370,9 +369,10 @@ long se_wait_many(struct file *file, void *arg)
 
 	ret = se_wait(&wait, e, silent);
 	for (i = 0; i < n; i++) {
-		trace_syncevent_wait_end(e[i].w.ev->id, e[i].value, ret ?: e[i].status);
 		io[i].status = e[i].status;
 		io[i].value = e[i].status > 0 ? e[i].value : 0;
+		trace_syncevent_wait_end(e[i].w.ev->id, io[i].value,
+					 ret ?: e[i].status);
 	}
 	if (!ret || ret == -EIDRM) {
 		many->index = atomic_read(&wait.winner);

@@ -82,7 +82,7 @@ def scan(log, module="syncevent"):
                         if i > 1 and set(text) == {"="}), len(report))
             report = report[:end]
             skip_until = number + end
-            if not any(module in text for text in report):
+            if not any("[%s]" % module in text for text in report):
                 continue
         else:
             # One report has many lines that match: take it once.

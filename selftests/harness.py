@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+"""The harness of the guests is hard to please: canned output and kernel logs."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = os.environ.get("abs_top_srcdir") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, "selftests/vm"))
+import ktap                                             # noqa: E402
+import splat                                            # noqa: E402
+import suite                                            # noqa: E402
+from image import Initramfs                             # noqa: E402
+
+BEGIN = "[    3.1] syncevent-test: begin one"
+END = "[    9.1] syncevent-test: end one"
+
+# First lines of reports as kernels print them.
+SPLATS = [
+    "BUG: KASAN: use-after-free in se_wait+0x12/0x90 [syncevent]",
+    "BUG: KASAN: slab-out-of-bounds in se_wait+0x12/0x90 [syncevent]",
+    "BUG: kernel NULL pointer dereference, address: 0000000000000008",
+    "BUG: unable to handle page fault for address: ffffc90000000000",
+    "BUG: sleeping function called from invalid context at mm/slab.h:494",
+    "BUG: scheduling while atomic: poll/312/0x00000002",
+    "BUG: Bad page state in process poll  pfn:12345",
+    "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!",
+    "BUG: MAX_LOCKDEP_CHAINS too low!",
+    "------------[ cut here ]------------",
+    "WARNING: CPU: 1 PID: 312 at kernel/module/main.c:1 se_exit+0x1/0x2 [syncevent]",
+    "WARNING: possible circular locking dependency detected",
+    "WARNING: possible recursive locking detected",
+    "WARNING: inconsistent lock state",
+    "WARNING: suspicious RCU usage",
+    "INFO: task poll:312 blocked for more than 483 seconds.",
+    "rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "rcu: INFO: rcu_sched detected stalls on CPUs/tasks:",
+    "watchdog: BUG: soft lockup - CPU#0 stuck for 134s! [poll:312]",
+    "Oops: 0002 [#1] PREEMPT SMP KASAN NOPTI",
+    "general protection fault, probably for non-canonical address 0xdffffc0000000000: 0000 [#1]",
+    "Kernel panic - not syncing: Fatal exception",
+    "UBSAN: array-index-out-of-bounds in kmod/queue.c:12:3",
+    "ODEBUG: free active (active state 0) object type: timer_list hint: se_tick",
+    "refcount_t: underflow; use-after-free.",
+    "list_del corruption. prev->next should be ffff888, but was dead",
+    "kernel BUG at kmod/engine.c:12!",
+    "Out of memory: Killed process 312 (stress) total-vm:1kB",
+]
+HEALTHY = """\
+[    0.000000] Linux version 6.1.0-57-amd64
+[    1.000000] Memory: 980000K/1048056K available
+[    2.500000] syncevent: loading out-of-tree module taints kernel.
+[    2.600000] debug: WARNINGS are fine in a word, so is DEBUG: and ROOPS
+[    3.100000] sysrq: Show Blocked State
+[    3.200000] task:poll            state:D stack:0     pid:312   ppid:1""".splitlines()
+
+RACE = """\
+==================================================================
+BUG: KCSAN: data-race in %s
+
+write to 0xffff8880 of 8 bytes by task 77 on cpu 1:
+ %s
+ __x64_sys_ioctl+0xbe/0x100
+
+read to 0xffff8880 of 8 bytes by task 78 on cpu 0:
+ other+0x10/0x20
+
+Reported by Kernel Concurrency Sanitizer on:
+CPU: 0 PID: 78 Comm: syncevent-x Not tainted 6.1.192-kcsan #1
+=================================================================="""
+
+
+class Scanner(unittest.TestCase):
+    """splat.py"""
+
+    def test_every_kind_of_splat_is_seen(self):
+        for line in SPLATS:
+            with self.subTest(line):
+                found = splat.scan(HEALTHY + [BEGIN, "[    4.000000] " + line, END])
+                self.assertEqual([("one", line)], [(s.test, s.line) for s in found])
+
+    def test_a_caller_id_hides_nothing(self):
+        found = splat.scan(["[    4.000000][  T312] " + SPLATS[0]])
+        self.assertEqual(1, len(found))
+
+    def test_healthy_log(self):
+        self.assertEqual([], splat.scan(HEALTHY + [BEGIN, END]))
+
+    def test_a_splat_belongs_to_the_test_that_ran(self):
+        log = [SPLATS[0], BEGIN, SPLATS[1], END, SPLATS[2],
+               "syncevent-test: begin two", SPLATS[3], "syncevent-test: end two"]
+        self.assertEqual([None, "one", None, "two"], [s.test for s in splat.scan(log)])
+
+    def test_one_report_counts_once(self):
+        log = [BEGIN, "------------[ cut here ]------------", SPLATS[10]] + ["trace"] * 20 + [END]
+        self.assertEqual(1, len(splat.scan(log)))
+
+    def test_race_in_the_module(self):
+        log = (RACE % ("se_wait / other", "se_wait+0x10/0x20 [syncevent]")).splitlines()
+        self.assertEqual(1, len(splat.scan([BEGIN] + log + [END])))
+
+    def test_race_elsewhere(self):
+        log = (RACE % ("tick / other", "tick+0x10/0x20")).splitlines()
+        self.assertEqual([], splat.scan([BEGIN] + log + [END]))
+
+    def test_a_race_elsewhere_hides_no_other_report(self):
+        log = (RACE % ("tick / other", "tick+0x10/0x20")).splitlines()
+        self.assertEqual(1, len(splat.scan([BEGIN] + log + [SPLATS[0], END])))
+
+    def test_leaks(self):
+        leak = ["unreferenced object 0xffff888 (size 64):", "  comm \"x\"", "  backtrace:",
+                "    [<0>] %s"]
+        ours = [line.replace("%s", "se_create+0x1/0x2 [syncevent]") for line in leak]
+        theirs = [line.replace("%s", "tty_open+0x1/0x2") for line in leak]
+        self.assertEqual([ours], splat.leaks(theirs + ours + theirs))
+        self.assertEqual([], splat.leaks(theirs))
+
+
+def outcomes(text, status=0):
+    """Outcomes of what a program printed."""
+    return [(case.name, case.outcome) for case in ktap.parse(text.splitlines(), status)]
+
+
+class Parser(unittest.TestCase):
+    """ktap.py"""
+
+    def bad(self, text, status=0):
+        """The program as a whole has failed."""
+        self.assertIn(("program", "failed"), outcomes(text, status))
+
+    def test_passed(self):
+        self.assertEqual([("global.one", "passed"), ("two", "passed")],
+                         outcomes("TAP version 13\n1..2\nok 1 global.one\nok 2 - two\n"))
+
+    def test_failed(self):
+        self.assertEqual([("one", "failed")], outcomes("1..1\nnot ok 1 one\n", 1))
+
+    def test_skipped_keeps_its_name(self):
+        text = "1..1\n#  RUN           global.two ...\nok 1 # SKIP no luck\n"
+        self.assertEqual([("global.two", "skipped")], outcomes(text))
+
+    def test_all_skipped(self):
+        self.assertEqual([("program", "skipped")], outcomes("1..0 # SKIP no luck\n", 4))
+
+    def test_bad_ends(self):
+        for text, status in (("", 0), ("ok 1 one\n", 0), ("1..0\n", 0), ("1..2\nok 1 one\n", 0),
+                             ("1..1\nok 1 one\nok 2 two\n", 0), ("1..1\nok 1 one\n", 1),
+                             ("1..1\nok 1 one\n", 4), ("1..1\nok 1 one\n", 139),
+                             ("1..1\nok 1 one\n", None), ("1..1\n", 4)):
+            with self.subTest(text, status=status):
+                self.bad(text, status)
+
+
+class Lists(unittest.TestCase):
+    """suite.py"""
+
+    def load(self, text):
+        """Load a list."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "tests.conf")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            return suite.load(path)
+
+    def test_bad_lines(self):
+        for text in ("x\n", "x release\n", "x nowhere 60\n", "x release 10\n",
+                     "x release 60 word\n", "x release 60\nx release,debug 60\n"):
+            with self.subTest(text):
+                self.assertRaises(suite.SuiteError, self.load, text)
+
+    def test_selection(self):
+        tests = self.load("# no\na release,debug 60\nb debug 90 X=1 # why\n")
+        self.assertEqual(["a"], [t.name for t in suite.select(tests, "release")])
+        self.assertEqual(["b"], [t.name for t in suite.select(tests, "debug", ["b*"])])
+        self.assertEqual(["X=1", "/t/b"], tests[1].command())
+        tests[1].reduce(5)
+        self.assertEqual(["X=1", "SE_PERCENT=5", "/t/b"], tests[1].command())
+
+    def test_the_lists_of_this_tree(self):
+        tests = suite.load(os.path.join(TOP, "selftests/tests.conf"))
+        for test in tests:
+            source = test.name
+            if not source.endswith((".sh", ".py")):
+                source = source[:-4] + ".c" if source.endswith("-m32") else source + ".c"
+            self.assertTrue(os.path.exists(os.path.join(TOP, "selftests", source)), test.name)
+        suite.Skips(os.path.join(TOP, "selftests/vm/skips"))
+
+
+class Archive(unittest.TestCase):
+    """image.py"""
+
+    def test_cpio(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Initramfs()
+            root.text("a/b/c", "hello")
+            root.link("a/l", "b/c")
+            root.node("dev/console", 5, 1)
+            root.program("bin/sh", "/bin/sh")
+            root.write(os.path.join(folder, "x.cpio"))
+            with open(os.path.join(folder, "x.cpio"), "rb") as file:
+                done = subprocess.run(["/bin/busybox", "cpio", "-t"], stdin=file,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      text=True, check=True)
+            names = done.stdout.split()
+            self.assertEqual(names[:4], ["a", "a/b", "a/b/c", "a/l"])
+            self.assertTrue(any("libc.so" in name for name in names), names)
+
+
+class Tap(unittest.TestResult):
+    """Prints KTAP."""
+
+    def __init__(self):
+        super().__init__()
+        self.number = 0
+        self.bad = 0
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.number += 1
+        trouble = [text for case, text in self.failures + self.errors
+                   if test.id() in (case.id(), getattr(getattr(case, "test_case", None), "id", str)())]
+        self.bad += bool(trouble)
+        print("%s %d - %s" % ("not ok" if trouble else "ok", self.number, test.id().split(".", 1)[1]))
+        for text in trouble:
+            print("".join("# %s\n" % line for line in text.splitlines()), end="")
+
+
+def main():
+    """Run them all."""
+    tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    print("1..%d" % tests.countTestCases())
+    result = Tap()
+    tests.run(result)
+    return 1 if result.bad else 0
+
+
+sys.exit(main())

@@ -148,14 +148,19 @@ static void fuzz_ioctl(uint64_t *rng)
 
 		memcpy(arg.bytes + c->flags[0].offset, &flags, 4);
 	}
-	if (!below(rng, 8) && size)
-		arg.bytes[below(rng, size)] = (unsigned char)next(rng);
+	if (!below(rng, 8) && size) {
+		/* Not the pointer and the count of WAIT_MANY: it writes there. */
+		unsigned int from = c->request == SYNCEVENT_IOC_WAIT_MANY ?
+				    offsetof(struct syncevent_wait_many, flags) : 0;
+
+		arg.bytes[from + below(rng, size - from)] = (unsigned char)next(rng);
+	}
 	if (!below(rng, 16))
 		request = se_cmd_resize(c, below(rng, 4097));
 	if (!below(rng, 32))
 		request ^= 1u << below(rng, 32);
-	/* Nothing but ours: a bit that flipped must not find an ioctl of the VFS. */
-	if (_IOC_TYPE(request) != SYNCEVENT_IOC_TYPE)
+	/* A bit that flipped must not find an ioctl of the VFS, nor more than @arg. */
+	if (_IOC_TYPE(request) != SYNCEVENT_IOC_TYPE || _IOC_SIZE(request) > sizeof(arg))
 		return;
 	ret = se_ioctl(fd, request, below(rng, 64) ? (void *)&arg : NULL);
 	if (c->makes_fd && request == c->request && ret >= 0)
@@ -193,10 +198,11 @@ static void fuzz_map(uint64_t *rng)
 	if (!below(rng, 4))
 		mprotect(p, length, prots[below(rng, 4)]);
 	if (!below(rng, 4)) {
-		void *q = mremap(p, length, 4096u << below(rng, 2), MREMAP_MAYMOVE);
+		size_t longer = 4096u << below(rng, 2);
+		void *q = mremap(p, length, longer, MREMAP_MAYMOVE);
 
 		if (q != MAP_FAILED) {
-			munmap(q, 8192);
+			munmap(q, longer);
 			return;
 		}
 	}

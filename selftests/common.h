@@ -106,6 +106,15 @@ static inline bool se_poisoned(const void *p, size_t size)
 #define SE_POISON64	0xccccccccccccccccULL
 #define SE_POISON32	0xccccccccU
 
+/* How often: all of it, or the part that SE_PERCENT in the environment says. */
+static inline unsigned int se_times(unsigned int full)
+{
+	const char *percent = getenv("SE_PERCENT");
+	uint64_t n = percent ? (uint64_t)full * strtoul(percent, NULL, 10) / 100 : full;
+
+	return n ? (unsigned int)n : 1;
+}
+
 /* ---- the ioctls ---------------------------------------------------------------- */
 
 static inline int se_ioctl(int fd, unsigned long cmd, const void *arg)

@@ -134,11 +134,11 @@ struct relay {
 
 static int relay_fn(void *arg)
 {
+	uint64_t i, rounds = se_times(ROUNDS);
 	struct relay *r = arg;
-	uint64_t i;
 	int j, ret;
 
-	for (i = 1; i <= ROUNDS; i++) {
+	for (i = 1; i <= rounds; i++) {
 		for (j = 0; j < 8; j++)
 			r->data[j] = i * 8 + (uint64_t)j;
 		ret = r->add ? syncevent_add(r->there, 1, NULL) : syncevent_set(r->there, i);
@@ -157,7 +157,7 @@ TEST(both_data_before_an_update_is_visible_after_the_wait)
 {
 	struct se_thread t;
 	struct relay r;
-	uint64_t i;
+	uint64_t i, rounds = se_times(ROUNDS);
 	size_t h;
 	int j;
 
@@ -169,7 +169,7 @@ TEST(both_data_before_an_update_is_visible_after_the_wait)
 		r.add = h & 1;
 		ASSERT_TRUE(r.there && r.back);
 		ASSERT_EQ(0, se_start(&t, relay_fn, &r));
-		for (i = 1; i <= ROUNDS; i++) {
+		for (i = 1; i <= rounds; i++) {
 			ASSERT_EQ(0, syncevent_wait(r.there, SYNCEVENT_GE, i, SE_MAX,
 						    &r.opts, NULL));
 			for (j = 0; j < 8; j++) {
@@ -191,13 +191,13 @@ TEST(both_get_acquires)
 	struct syncevent *ev = make(0);
 	struct relay r = { .there = ev, .back = make(0) };
 	struct se_thread t;
-	uint64_t i, v;
+	uint64_t i, v, rounds = se_times(ROUNDS);
 	int j;
 
 	ASSERT_TRUE(ev && r.back);
 	r.opts = opts_of(SYNCEVENT_YIELD, SYNCEVENT_FOREVER);
 	ASSERT_EQ(0, se_start(&t, relay_fn, &r));
-	for (i = 1; i <= ROUNDS; i++) {
+	for (i = 1; i <= rounds; i++) {
 		do {
 			ASSERT_EQ(0, syncevent_get(ev, &v));
 			if (v < i)
@@ -485,11 +485,11 @@ TEST(both_success_means_it_held)
 	struct syncevent_wait_opts opts;
 	struct se_thread t;
 	uint64_t seen, operand, mask;
-	unsigned int i, cond;
+	unsigned int i, cond, n = se_times(4000);
 
 	ASSERT_TRUE(c.ev);
 	ASSERT_EQ(0, se_start(&t, churn_fn, &c));
-	for (i = 0; i < 4000; i++) {
+	for (i = 0; i < n; i++) {
 		cond = i % 6;
 		mask = i & 1 ? SE_MAX : 7;
 		operand = pattern(i / 6 % 7) & mask;

@@ -294,15 +294,15 @@ static int counter_fn(void *arg)
 {
 	struct counter *c = arg;
 	struct syncevent_wait_opts opts = opts_of(c->how, SYNCEVENT_FOREVER);
-	uint64_t i, seen;
+	uint64_t i, seen, count = se_times(COUNT);
 	int ret;
 
-	for (i = 1; i <= COUNT; i++) {
+	for (i = 1; i <= count; i++) {
 		ret = syncevent_wait(c->ev, c->cond, i - (c->cond == SYNCEVENT_GT), SE_MAX,
 				     &opts, &seen);
 		if (ret)
 			return ret;
-		if (seen < i || seen > COUNT)
+		if (seen < i || seen > count)
 			return -ERANGE;
 	}
 	return 0;
@@ -313,7 +313,7 @@ TEST(both_monotonic_counter_misses_nothing)
 	struct syncevent *ev = make(0);
 	struct se_thread t[8];
 	struct counter c[8];
-	int i;
+	unsigned int i, count = se_times(COUNT);
 
 	ASSERT_TRUE(ev);
 	for (i = 0; i < 8; i++) {
@@ -321,7 +321,7 @@ TEST(both_monotonic_counter_misses_nothing)
 					  hows[i / 2] };
 		ASSERT_EQ(0, se_start(&t[i], counter_fn, &c[i]));
 	}
-	for (i = 0; i < COUNT; i++) {
+	for (i = 0; i < count; i++) {
 		ASSERT_EQ(0, syncevent_add(ev, 1, NULL));
 		if (!(i & 15))
 			sched_yield();

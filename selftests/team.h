@@ -59,15 +59,6 @@ static inline void se_dawdle(uint64_t *state, unsigned int max)
 		n--;
 }
 
-/* How often: all of it, or the part that SE_PERCENT in the environment says. */
-static inline unsigned int se_times(unsigned int full)
-{
-	const char *percent = getenv("SE_PERCENT");
-	uint64_t n = percent ? (uint64_t)full * strtoul(percent, NULL, 10) / 100 : full;
-
-	return n ? (unsigned int)n : 1;
-}
-
 static inline int member_main(void *arg)
 {
 	struct member *m = arg;

@@ -321,7 +321,7 @@ TEST_F(many, any_is_claimed_once)
 	struct se_thread t[2];
 	uint64_t wakes = 0, now;
 	struct racer r[2];
-	int rounds = 10000, j;
+	int rounds = (int)se_times(10000), j;
 
 	ASSERT_EQ(0, start_racers(r, t, self->fd, &go, rounds));
 	for (i = 1; i <= (uint32_t)rounds; i++) {
@@ -355,7 +355,7 @@ TEST_F(many, any_is_claimed_once_asleep)
 	struct se_thread t[2];
 	struct racer r[2];
 	uint32_t go = 0, i;
-	int rounds = 500, j;
+	int rounds = (int)se_times(500), j;
 
 	ASSERT_EQ(0, start_racers(r, t, self->fd, &go, rounds));
 	for (i = 1; i <= (uint32_t)rounds; i++) {

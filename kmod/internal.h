@@ -23,6 +23,8 @@
  *   one, struct se_wait.winner, taken by cmpxchg: the first satisfier wins. The
  *   owner of a waiter frees it only after it has held the event lock and found it
  *   unlinked (se_dequeue()), so ->fire() may touch it until that lock is dropped.
+ *   A queue entry may be freed earlier, as soon as its ->fire() has completed it:
+ *   nobody touches a waiter after ->fire().
  *
  * Who is woken
  *   ->fire() puts a task or a wait queue head into a struct se_batch, which is

@@ -94,9 +94,20 @@ static bool se_entry_fire(struct se_waiter *w, u64 value, int status,
 {
 	struct se_entry *e = container_of(w, struct se_entry, w);
 
-	se_entry_complete(e, value, status);
 	se_batch_wq(batch, &e->q->wq, 1);
+	/* Last: once it is in @done a reader may free it. */
+	se_entry_complete(e, value, status);
 	return true;
+}
+
+static void se_entry_take(struct se_entry *e)
+{
+	struct se_queue *q = e->q;
+
+	spin_lock_irq(&q->lock);
+	list_del(&e->done);
+	WRITE_ONCE(q->nr_done, q->nr_done - 1);
+	spin_unlock_irq(&q->lock);
 }
 
 static enum hrtimer_restart se_entry_timer(struct hrtimer *timer)
@@ -267,10 +278,7 @@ static ssize_t se_queue_reap(struct se_queue *q, struct iov_iter *to)
 			return n ?: -EFAULT;
 		n += sizeof(e->completion);
 
-		spin_lock_irq(&q->lock);
-		list_del(&e->done);
-		WRITE_ONCE(q->nr_done, q->nr_done - 1);
-		spin_unlock_irq(&q->lock);
+		se_entry_take(e);
 		se_entry_remove(e);
 	}
 	return n;
@@ -320,7 +328,9 @@ static int se_queue_release(struct inode *inode, struct file *file)
 	while ((node = rb_first(&q->entries))) {
 		struct se_entry *e = rb_entry(node, struct se_entry, node);
 
-		se_dequeue(&e->w, &value);
+		/* Those that still wait may be fired meanwhile, into @done. */
+		if (!se_dequeue(&e->w, &value))
+			se_entry_take(e);
 		se_entry_remove(e);
 		cond_resched();
 	}

@@ -272,6 +272,25 @@ TEST(no_file_descriptor_left)
 	syncevent_close(ev);
 }
 
+TEST(no_memory_left)
+{
+	struct syncevent *ev = make(0), *other = NULL;
+	struct rlimit limit = { 1, 1 };
+	int before;
+
+	/* No mapping can be made any more. */
+	ASSERT_NE(NULL, ev);
+	before = open_files();
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
+	ASSERT_EQ(-ENOMEM, syncevent_create(&other, NULL));
+	ASSERT_EQ(-ENOMEM, syncevent_dup(&other, ev, 0));
+	ASSERT_EQ(-ENOMEM, syncevent_from_fd(&other, syncevent_fd(ev)));
+	ASSERT_EQ(NULL, other);
+	ASSERT_EQ(before, open_files());
+	ASSERT_EQ(0, syncevent_add(ev, 1, NULL));
+	syncevent_close(ev);
+}
+
 /* A daemon closes what it does not know, and the numbers are used again. */
 static int wait_after_close(struct syncevent *ev, bool reuse)
 {

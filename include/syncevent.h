@@ -265,7 +265,8 @@ struct syncevent_many {
  *
  * any: ends when one condition holds; the lowest index wins among those that
  * hold at the first look. all: ends when each has held at some moment during
- * the call. An event that is revoked ends it with -EIDRM.
+ * the call. An event that is revoked before its condition was seen to hold ends
+ * it with -EIDRM.
  *
  * The first call opens /dev/syncevent and keeps it open.
  *

@@ -211,13 +211,13 @@ static int look_several(void *arg)
 		const struct syncevent_cell *cell = s->many[i].ev->cell;
 		uint64_t value;
 
+		if (entry->status)
+			continue;
 		if (!syncevent_cell_live(cell)) {
 			entry->status = -EIDRM;
 			s->request->index = i;
 			return -EIDRM;
 		}
-		if (entry->status)
-			continue;
 		value = syncevent_cell_get(cell);
 		if (!holds(entry->cond, value & entry->mask, entry->operand))
 			continue;

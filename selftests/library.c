@@ -5,6 +5,7 @@
  */
 #include "waiter.h"
 
+#include <stdarg.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
@@ -364,46 +365,56 @@ TEST(fork_goes_on)
 
 /* ---- updates ---------------------------------------------------------------------- */
 
-static int wait_and_revoke(void *arg)
-{
-	struct waiter *w = arg;
-	int ret = waiter_fn(w);
+/*
+ * Stands in front of the C library's: whoever saw the update may revoke the event
+ * before its publisher comes to ring, and here does so each time.
+ */
+static bool revoke_before_ring;
 
-	return ret ? ret : syncevent_revoke(w->ev);
+int ioctl(int fd, unsigned long command, ...)
+{
+	va_list args;
+	void *arg;
+
+	va_start(args, command);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (command == SYNCEVENT_IOC_RING && revoke_before_ring)
+		syscall(SYS_ioctl, fd, SYNCEVENT_IOC_REVOKE, NULL);
+	return (int)syscall(SYS_ioctl, fd, command, arg);
 }
 
-/* The spinner sees the update and may revoke the event before the publisher rings. */
 TEST(update_that_was_seen_has_succeeded)
 {
+	struct waiter w;
+	uint64_t old;
 	int i;
 
-	for (i = 0; i < 300; i++) {
-		struct waiter w = { .cond = SYNCEVENT_GE, .operand = 1, .mask = UINT64_MAX };
-		struct waiter sleeper;
-		uint64_t old = 7;
+	revoke_before_ring = true;
+	for (i = 0; i < 2; i++) {
+		struct syncevent *ev = make(0);
 
-		w.ev = make(0);
-		ASSERT_NE(NULL, w.ev);
-		/* The sleeper asks for the ring, the spinner revokes. */
-		ASSERT_EQ(0, start(&sleeper, w.ev, SYNCEVENT_GE, 1, UINT64_MAX,
-				   SYNCEVENT_BLOCK, SYNCEVENT_FOREVER));
-		ASSERT_TRUE(se_until_sleeps(&sleeper.t));
-		w.opts = opts_of(SYNCEVENT_SPIN, SYNCEVENT_FOREVER);
-		ASSERT_EQ(0, se_start(&w.t, wait_and_revoke, &w));
-		if (i & 1) {
-			ASSERT_EQ(0, syncevent_set(w.ev, 1));
+		/* Only a sleeper makes the publisher ring. */
+		ASSERT_NE(NULL, ev);
+		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_GE, 1, UINT64_MAX, SYNCEVENT_BLOCK,
+				   SYNCEVENT_FOREVER));
+		ASSERT_TRUE(se_until_waiters(syncevent_fd(ev), 1));
+		old = 7;
+		if (i) {
+			ASSERT_EQ(0, syncevent_set(ev, 1));
 		} else {
-			ASSERT_EQ(0, syncevent_add(w.ev, 1, &old));
+			ASSERT_EQ(0, syncevent_add(ev, 1, &old));
 			ASSERT_EQ(0, old);
 		}
-		ASSERT_EQ(0, se_join(&w.t));
-		ASSERT_NE(SE_HUNG, se_join(&sleeper.t));
-		ASSERT_EQ(-EIDRM, syncevent_set(w.ev, 1));
+		ASSERT_NE(SE_HUNG, se_join(&w.t));
+		ASSERT_EQ(-EIDRM, syncevent_set(ev, 1));
 		old = 7;
-		ASSERT_EQ(-EIDRM, syncevent_add(w.ev, 1, &old));
+		ASSERT_EQ(-EIDRM, syncevent_add(ev, 1, &old));
 		ASSERT_EQ(7, old);
-		syncevent_close(w.ev);
+		ASSERT_EQ(-EIDRM, syncevent_ring(ev));
+		syncevent_close(ev);
 	}
+	revoke_before_ring = false;
 }
 
 TEST(read_only_handle_updates_nothing)
@@ -518,6 +529,65 @@ TEST(wait_many_ends_by_update_and_revoke)
 		ASSERT_EQ(0, syncevent_revoke(w.ev));
 		ASSERT_EQ(-EIDRM, se_join(&w.t));
 		syncevent_close(w.ev);
+	}
+}
+
+/* Stands in front of the C library's: YIELD calls it after each look. */
+static int yields;
+
+int sched_yield(void)
+{
+	__atomic_fetch_add(&yields, 1, __ATOMIC_RELAXED);
+	return (int)syscall(SYS_sched_yield);
+}
+
+struct all {
+	struct se_thread t;
+	struct syncevent_many many[2];
+	struct syncevent_wait_opts opts;
+};
+
+static int all_fn(void *arg)
+{
+	struct all *all = arg;
+
+	return syncevent_wait_many(all->many, 2, SYNCEVENT_ALL, &all->opts, NULL);
+}
+
+/* "all" is about moments during the call: what comes after one does not undo it. */
+TEST(revoked_after_its_moment)
+{
+	static const enum syncevent_how ways[] = { SYNCEVENT_YIELD, SYNCEVENT_BLOCK };
+	struct syncevent *ev[2];
+	struct all all;
+	int h, i;
+
+	for (h = 0; h < 2; h++) {
+		for (i = 0; i < 2; i++) {
+			ev[i] = make(0);
+			ASSERT_NE(NULL, ev[i]);
+			all.many[i] = (struct syncevent_many){
+				.ev = ev[i], .cond = SYNCEVENT_EQ, .operand = (uint64_t)i,
+				.mask = UINT64_MAX,
+			};
+		}
+		all.opts = opts_of(ways[h], SYNCEVENT_FOREVER);
+		__atomic_store_n(&yields, 0, __ATOMIC_RELAXED);
+		ASSERT_EQ(0, se_start(&all.t, all_fn, &all));
+		if (ways[h] == SYNCEVENT_YIELD) {
+			ASSERT_TRUE(se_until(__atomic_load_n(&yields, __ATOMIC_RELAXED)));
+		} else {
+			ASSERT_TRUE(se_until_waiters(syncevent_fd(ev[1]), 1));
+		}
+		ASSERT_EQ(0, syncevent_revoke(ev[0]));
+		ASSERT_EQ(0, syncevent_set(ev[1], 1));
+		ASSERT_EQ(0, se_join(&all.t));
+		ASSERT_EQ(1, all.many[0].status);
+		ASSERT_EQ(0, all.many[0].value);
+		ASSERT_EQ(1, all.many[1].status);
+		ASSERT_EQ(1, all.many[1].value);
+		syncevent_close(ev[0]);
+		syncevent_close(ev[1]);
 	}
 }
 

@@ -182,8 +182,9 @@ t=$tmp/good
 words=
 for bits in 64 32; do
 	for language in C99 C++11; do
-		if ! echo 'typedef int x;' | compile "$t" "$language" "-m$bits" 2>"$tmp/log"; then
-			skip "$language, $bits bit" "the compiler has no -m$bits"
+		if ! printf '#include <%s>\n' stdint.h linux/types.h |
+				compile "$t" "$language" "-m$bits" 2>"$tmp/log"; then
+			skip "$language, $bits bit" "the compiler has no -m$bits, or no headers for it"
 			continue
 		fi
 		[ $language = C99 ] && words="$words $bits"

@@ -86,6 +86,12 @@ class Apt:
             self.get("download", *packages)
         return [self.path(package) for package in packages]
 
+    def clean(self):
+        """Remove what was fetched and has been unpacked."""
+        for deb in (glob.glob(os.path.join(self.folder, "debs/*.deb")) +
+                    glob.glob(os.path.join(self.folder, "cache/archives/*.deb"))):
+            os.unlink(deb)
+
     def path(self, package):
         """The newest fetched .deb of a package."""
         name = package.split("=")[0].split("/")[0].split(":")[0]

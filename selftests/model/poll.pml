@@ -76,7 +76,7 @@ inline judge(c)
 
 #include "publisher.h"
 
-/* ->poll: the result is in `ready`. */
+/* ->poll: turns `ready` on or leaves it off. */
 inline poll(c)
 {
 #ifdef RECHECK_BEFORE_ARM
@@ -86,7 +86,7 @@ inline poll(c)
 		ACQUIRE(c);
 		if
 #ifdef NOT_ARMED_WHEN_READY
-		:: HOLDS(opnd, mem[VALUE])	/* nothing buffered here */
+		:: HOLDS(opnd, mem[VALUE]) -> ready = true
 #endif
 		:: else -> queued = true; key = opnd
 		fi;
@@ -99,7 +99,7 @@ inline poll(c)
 #ifndef RECHECK_BEFORE_ARM
 		LOAD(c, VALUE, v);
 #endif
-		ready = HOLDS(opnd, v);
+		ready = ready || HOLDS(opnd, v);
 		v = 0;
 		RELEASE(c)
 	}
@@ -153,6 +153,7 @@ proctype consumer(byte c)
 
 	poll(c);
 	ready_list = ready_list || ready;
+	ready = false;
 	do
 	:: atomic {
 		idle = true;

@@ -212,12 +212,15 @@ end_sleep:
 	if
 	:: claim[w] != NONE
 	:: atomic {
-		/* Deadline or signal: off the queue, then look at the claim. */
+		/* Deadline or signal: a claim or a true predicate goes first. */
 		ACQUIRE(c);
+		LOAD(c, VALUE, v);
 		if
-		:: claim[w] == NONE -> REMOVE(w, ETIMEDOUT)
+		:: claim[w] == NONE && PRED(w, v) -> REMOVE(w, OK)
+		:: claim[w] == NONE && !PRED(w, v) -> REMOVE(w, ETIMEDOUT)
 		:: else
 		fi;
+		v = 0;
 		PUT_HINTS(c, NEED_ABOVE, NEED_ALL);
 		RELEASE(c)
 	   }

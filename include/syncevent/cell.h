@@ -35,13 +35,13 @@
 #else
 /* The same layout as in linux/syncevent.h, where there is no Linux. */
 struct syncevent_hint {
-	uint64_t wake_above;
+	uint64_t wake_above __attribute__((__aligned__(8)));
 	uint32_t flags;
 	uint32_t deaths;
 };
 
 struct syncevent_cell {
-	uint64_t value;
+	uint64_t value __attribute__((__aligned__(8)));
 	uint32_t state;
 	uint16_t sides;
 	uint16_t flags;

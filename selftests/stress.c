@@ -321,9 +321,10 @@ static int sleeper_wait(void *arg)
 static int sleeper_read(void *arg)
 {
 	struct graveyard *g = arg;
+	int fd = se_dup(g->fd, 0);
 	uint64_t v;
 
-	while (!se_read(g->fd, &v))
+	while (!se_read(fd, &v))
 		store(&g->seen[1], v);
 	store(&g->failed, 2);
 	return 1;
@@ -452,7 +453,6 @@ static int wait_in_some_way(struct member *m)
 		se_entry(fd, SYNCEVENT_COND_EQ, SE_MAX), se_entry(fd, SYNCEVENT_COND_GT, SE_MAX - 1),
 	};
 	struct run run = { .fd = fd };
-	uint64_t value;
 
 	switch (m->index) {
 	case 0:
@@ -462,7 +462,7 @@ static int wait_in_some_way(struct member *m)
 	case 2:
 		return se_wait_many(entry, 2, SYNCEVENT_WAIT_ALL, SE_FOREVER, NULL);
 	case 3:
-		return se_arm(fd, SYNCEVENT_COND_EQ, SE_MAX) || se_read(fd, &value);
+		return wait_by_read(&run, SE_MAX);
 	case 4:
 		return wait_by_queue(&run, SE_MAX, SE_FOREVER);
 	default:

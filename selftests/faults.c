@@ -341,15 +341,39 @@ TEST_F(faults, revoke)
 				 unmap_and_close));
 }
 
+static int op_unmap(struct _test_data_faults *self)
+{
+	return munmap(self->mem, 4096) ? -errno : 0;
+}
+
+/* The kernel's own munmap may want memory: it then changes nothing. */
+static void unmap_again_and_close(struct _test_data_faults *self, int result)
+{
+	if (result < 0 && munmap(self->mem, 4096))
+		abort();
+	close(self->extra);
+}
+
+TEST_F(faults, unmap)
+{
+	every_fault(_metadata, self, "munmap", before_revoke, op_unmap, unmap_again_and_close);
+}
+
+static int before_close(struct _test_data_faults *self)
+{
+	int ret = before_revoke(self);
+
+	return ret ? ret : op_unmap(self);
+}
+
 static int op_close(struct _test_data_faults *self)
 {
-	munmap(self->mem, 4096);
-	return close(self->extra);
+	return close(self->extra) ? -errno : 0;
 }
 
 TEST_F(faults, close)
 {
-	EXPECT_EQ(0, every_fault(_metadata, self, "close", before_revoke, op_close, NULL));
+	EXPECT_EQ(0, every_fault(_metadata, self, "close", before_close, op_close, NULL));
 }
 
 /* ---- mapping ---------------------------------------------------------------------------- */

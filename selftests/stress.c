@@ -301,6 +301,7 @@ enum death { SILENT_LOOP, RINGING_LOOP, BEFORE_RING, EXITS, MAPPING_ONLY, DEATHS
 /* @seen: the last value that each sleeper was woken with. */
 struct graveyard {
 	int fd;
+	int read_fd;
 	enum death death;
 	uint64_t seed;
 	uint64_t failed;
@@ -321,10 +322,9 @@ static int sleeper_wait(void *arg)
 static int sleeper_read(void *arg)
 {
 	struct graveyard *g = arg;
-	int fd = se_dup(g->fd, 0);
 	uint64_t v;
 
-	while (!se_read(fd, &v))
+	while (!se_read(g->read_fd, &v))
 		store(&g->seen[1], v);
 	store(&g->failed, 2);
 	return 1;
@@ -412,7 +412,8 @@ TEST(killed_publishers_are_judged)
 
 	ASSERT_NE(NULL, g);
 	g->fd = se_create(0);
-	ASSERT_LE(0, g->fd);
+	g->read_fd = se_dup(g->fd, SYNCEVENT_DUP_RDONLY);
+	ASSERT_LE(0, g->read_fd);
 	/* Its own open file, so that it is not the one that judges. */
 	cell = se_map(se_dup(g->fd, SYNCEVENT_DUP_RDONLY), PROT_READ);
 	ASSERT_NE(NULL, cell);
@@ -441,6 +442,8 @@ TEST(killed_publishers_are_judged)
 	}
 	kill(asleep, SIGKILL);
 	waitpid(asleep, &status, 0);
+	/* An open file stays armed. */
+	ASSERT_EQ(0, close(g->read_fd));
 	EXPECT_TRUE(se_until_waiters(g->fd, 0));
 }
 

@@ -80,6 +80,18 @@ def locked(name):
         yield
 
 
+def once(folder, fill):
+    """Have fill(new) make this folder, unless it is there."""
+    # A folder has its name only when it is complete: look before waiting for
+    # somebody who builds.
+    if os.path.isdir(folder):
+        return
+    with locked(os.path.basename(folder)):
+        if not os.path.isdir(folder):
+            with fresh(folder) as new:
+                fill(new)
+
+
 @contextlib.contextmanager
 def fresh(folder):
     """A new folder that gets its name only when the block went well."""
@@ -129,19 +141,20 @@ def release():
     kerneldir = max(found, key=version_key)
     abi = os.path.basename(kerneldir)[len("linux-headers-"):]
     folder = folder_of("release", abi)
-    with locked("release"):
-        if not os.path.isdir(folder):
-            say("fetching linux-image-%s (about 70 MB)" % abi)
-            apt = Apt(os.path.join(CACHE, "apt/release"))
-            try:
-                deb, = apt.download("linux-image-" + abi)
-            except AptError as error:
-                raise KernelError("%s\nThe archive may have a newer kernel than the headers that "
-                                  "are installed: run scripts/deps." % error) from error
-            with fresh(folder) as new:
-                extract_member(deb, "*/vmlinuz-*", os.path.join(new, "vmlinuz"))
-                extract_vmlinux(os.path.join(new, "vmlinuz"), os.path.join(new, "vmlinux"))
-            os.unlink(deb)
+
+    def fill(new):
+        say("fetching linux-image-%s (about 70 MB)" % abi)
+        apt = Apt(os.path.join(CACHE, "apt/release"))
+        try:
+            deb, = apt.download("linux-image-" + abi)
+        except AptError as error:
+            raise KernelError("%s\nThe archive may have a newer kernel than the headers that "
+                              "are installed: run scripts/deps." % error) from error
+        extract_member(deb, "*/vmlinuz-*", os.path.join(new, "vmlinuz"))
+        extract_vmlinux(os.path.join(new, "vmlinuz"), os.path.join(new, "vmlinux"))
+        os.unlink(deb)
+
+    once(folder, fill)
     return Kernel("release", "release", os.path.join(folder, "vmlinux"), kerneldir)
 
 
@@ -174,19 +187,20 @@ def from_tarball(kind, tarball):
     """A debug kernel that was built before. Beside the tarball lie the two
     packages that its headers stand on, unless these are installed."""
     folder = folder_of(kind, checksum(tarball))
-    with locked(kind):
-        if not os.path.isdir(folder):
-            say("unpacking %s" % tarball)
-            with fresh(folder) as new:
-                subprocess.run(["tar", "xf", tarball, "-C", new, "--strip-components=1"], check=True)
-                beside = os.path.dirname(os.path.abspath(tarball))
-                debs = (glob.glob(os.path.join(beside, "linux-headers-*-common_*_all.deb")) +
-                        glob.glob(os.path.join(beside, "linux-kbuild-*_amd64.deb")))
-                for deb in debs:
-                    unpack(deb, os.path.join(new, "root"))
-                if debs:
-                    link_headers(os.path.join(new, "headers"), os.path.join(new, "root"))
-                _finish_debug(new)
+
+    def fill(new):
+        say("unpacking %s" % tarball)
+        subprocess.run(["tar", "xf", tarball, "-C", new, "--strip-components=1"], check=True)
+        beside = os.path.dirname(os.path.abspath(tarball))
+        debs = (glob.glob(os.path.join(beside, "linux-headers-*-common_*_all.deb")) +
+                glob.glob(os.path.join(beside, "linux-kbuild-*_amd64.deb")))
+        for deb in debs:
+            unpack(deb, os.path.join(new, "root"))
+        if debs:
+            link_headers(os.path.join(new, "headers"), os.path.join(new, "root"))
+        _finish_debug(new)
+
+    once(folder, fill)
     return _debug_kernel(kind, folder)
 
 
@@ -214,11 +228,12 @@ def debug(kind):
     version = debugkernel.source_version()
     fragments = debugkernel.fragments(kind)
     folder = folder_of(kind, checksum(*fragments, extra=version))
-    with locked(kind):
-        if not os.path.isdir(folder):
-            with fresh(folder) as new:
-                debugkernel.build(kind, fragments, new)
-                _finish_debug(new)
+
+    def fill(new):
+        debugkernel.build(kind, fragments, new)
+        _finish_debug(new)
+
+    once(folder, fill)
     return _debug_kernel(kind, folder)
 
 

@@ -12,7 +12,8 @@
  *   NOT_ARMED_WHEN_READY	->poll arms only if it returns "not ready"
  *   READ_WITHOUT_REKEY		read(2) leaves the armed entry's old key
  *   ARM_WITHOUT_REKEY		so does ARM
- *   ARM_WITHOUT_WAKE		ARM leaves a condition that holds to others
+ *   READ_WITHOUT_WAKE		read leaves a condition that holds to others
+ *   ARM_WITHOUT_WAKE		so does ARM
  */
 
 #define NCPU	3
@@ -105,15 +106,23 @@ inline poll(c)
 	}
 }
 
-/* read(2), non-blocking: EAGAIN changes nothing. */
+/* read(2), non-blocking: the value is taken in one lock hold, noted in another. */
 inline read_value(c)
 {
 	atomic {
 		ACQUIRE(c);
 		LOAD(c, VALUE, v);
+		RELEASE(c)
+	}
+	atomic {
+		ACQUIRE(c);
 		opnd = v;
 #ifndef READ_WITHOUT_REKEY
 		key = (queued -> opnd : key);
+#endif
+		LOAD(c, VALUE, v);	/* the lock was SE-B: no hint was written */
+#ifndef READ_WITHOUT_WAKE
+		ready_list = ready_list || HOLDS(opnd, v);
 #endif
 		v = 0;
 		RELEASE(c)

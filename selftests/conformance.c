@@ -248,6 +248,35 @@ TEST(both_predicate_of_every_edge)
 	syncevent_close(ev);
 }
 
+/* The library looks by itself; this asks the kernel, with an armed file too. */
+TEST(kernel_predicate_of_every_edge)
+{
+	int fd = se_create(0);
+	unsigned int c;
+	size_t v, o, m;
+	uint64_t seen;
+	bool yes;
+
+	ASSERT_LE(0, fd);
+	for (v = 0; v < ARRAY_SIZE(edges); v++) {
+		ASSERT_EQ(0, se_set(fd, edges[v]));
+		for (o = 0; o < ARRAY_SIZE(edges); o++) {
+			for (m = 0; m < ARRAY_SIZE(masks); m++) {
+				for (c = SYNCEVENT_EQ; c <= SYNCEVENT_LE; c++) {
+					yes = holds(c, edges[v], masks[m], edges[o]);
+					ASSERT_EQ(yes ? 0 : -ETIMEDOUT,
+						  se_wait_mask(fd, c, edges[o], masks[m], 0,
+							       &seen));
+					ASSERT_EQ(yes ? edges[v] : SE_POISON64, seen);
+					ASSERT_EQ(0, se_arm_mask(fd, c, edges[o], masks[m]));
+					ASSERT_EQ(yes, !!(se_poll(fd, 0) & POLLIN));
+				}
+			}
+		}
+	}
+	close(fd);
+}
+
 /* The same for a sleeper: it sleeps through values that do not satisfy it. */
 TEST(both_predicate_of_every_edge_asleep)
 {

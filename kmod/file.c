@@ -18,17 +18,26 @@ static const struct file_operations se_event_fops;
 
 /* ---- open files ----------------------------------------------------------------------- */
 
-static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
-			 struct se_batch *batch)
+static bool se_file_fire(struct se_file *f, struct se_batch *batch)
 {
-	struct se_file *f = container_of(w, struct se_file, poll);
-
 	/*
 	 * All pollers: one that is woken alone and dies before it calls ->poll would
 	 * leave the file unarmed, and the others asleep.
 	 */
 	se_batch_wq(batch, &f->wq, 0);
 	return true;
+}
+
+static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
+			 struct se_batch *batch)
+{
+	return se_file_fire(container_of(w, struct se_file, poll), batch);
+}
+
+static bool se_edge_fire(struct se_waiter *w, u64 value, int status,
+			 struct se_batch *batch)
+{
+	return se_file_fire(container_of(w, struct se_file, edge), batch);
 }
 
 /*
@@ -51,6 +60,8 @@ static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int 
 	f->poll.ev = ev;
 	f->poll.fire = se_poll_fire;
 	f->poll.async = true;
+	f->edge = f->poll;
+	f->edge.fire = se_edge_fire;
 	init_waitqueue_head(&f->wq);
 	f->last = se_value(ev);
 	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
@@ -203,6 +214,7 @@ static int se_event_release(struct inode *inode, struct file *file)
 	u64 value;
 
 	se_dequeue(&f->poll, &value);
+	se_dequeue(&f->edge, &value);
 	/* A publisher may have been killed between its update and its ring. */
 	if (file->f_mode & FMODE_WRITE)
 		se_judge(ev);
@@ -485,11 +497,28 @@ static ssize_t se_event_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return sizeof(n);
 }
 
+/*
+ * The looks at a silent event are no updates: a file that is armed while its
+ * condition holds would be announced at each of them. Arm it for another value.
+ */
+static void se_file_arm_edge(struct se_file *f, u64 value)
+{
+	lockdep_assert_held(&f->ev->lock);
+
+	se_unlink(&f->poll);
+	if (f->edge.queued)
+		se_unlink(&f->edge);
+	se_waiter_set(&f->edge, SYNCEVENT_COND_NEQ, value, SYNCEVENT_MASK_ALL);
+	se_insert(&f->edge);
+	se_hint_update(f->ev);
+}
+
 static __poll_t se_event_poll(struct file *file, poll_table *pt)
 {
 	struct se_file *f = file->private_data;
 	struct se_event *ev = f->ev;
 	__poll_t events = 0;
+	u64 value;
 
 	poll_wait(file, &f->wq, pt);
 
@@ -507,8 +536,12 @@ static __poll_t se_event_poll(struct file *file, poll_table *pt)
 		se_hint_update(ev);
 	}
 	smp_mb();	/* SE-B */
-	if (se_holds(&f->poll, se_value(ev)))
+	value = se_value(ev);
+	if (se_holds(&f->poll, value)) {
 		events |= EPOLLIN | EPOLLRDNORM;
+		if (se_silent(ev))
+			se_file_arm_edge(f, value);
+	}
 	spin_unlock_irq(&ev->lock);
 
 	se_look_soon(ev);

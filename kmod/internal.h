@@ -194,7 +194,8 @@ struct se_event {
  * struct se_file - an open file of an event
  * @ev: the event
  * @wq: pollers
- * @poll: armed by ->poll, one-shot
+ * @poll: armed by ->poll, one-shot. Queued or not, it holds the file's condition
+ * @edge: armed in its place on a silent event while the condition holds
  * @last: value last read through this file; protected by the event lock
  * @armed: ARM set the condition of @poll; else it is "differs from @last"
  * @rcu: a batch may still wake @wq
@@ -203,6 +204,7 @@ struct se_file {
 	struct se_event *ev;
 	struct wait_queue_head wq;
 	struct se_waiter poll;
+	struct se_waiter edge;
 	u64 last;
 	bool armed;
 	struct rcu_head rcu;

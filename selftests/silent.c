@@ -262,6 +262,28 @@ TEST_F(silent, epoll)
 	ASSERT_TRUE(se_until_waiters(self->fd, 0));
 }
 
+/* A look is no update: what stays ready is announced once. */
+TEST_F(silent, one_edge_for_one_update)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_LE(0, ep);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &ev));
+	store(self, 11);
+	ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	ASSERT_EQ(0, epoll_wait(ep, &ev, 1, 500));
+	/* nor is it forgotten: another value is another edge, ready or not */
+	store(self, 12);
+	ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	store(self, 13);
+	ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	ASSERT_EQ(0, epoll_wait(ep, &ev, 1, 500));
+	close(ep);
+	store(self, 100);
+	ASSERT_TRUE(se_until_waiters(self->fd, 0));
+}
+
 TEST_F(silent, queue_entries)
 {
 	int q = se_queue(0);

@@ -34,11 +34,16 @@ result() {	# STATUS DESCRIPTION
 	fi
 }
 
+# dkms wants root, even for folders of one's own: be it in a user namespace.
+root=
+[ "$(id -u)" -eq 0 ] || root="unshare --map-root-user"
+
 run() {		# dkms in these folders
 	command=$1
 	shift
 	# dkms calls make, which must not take its flags from a make above.
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dkms "$command" "syncevent/$version" \
+	# shellcheck disable=SC2086
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $root dkms "$command" "syncevent/$version" \
 		--dkmstree "$work/tree" --sourcetree "$work/src" --installtree "$work/install" \
 		"$@" >"$work/out" 2>&1
 }

@@ -446,6 +446,17 @@ static int se_file_wait(struct se_file *f, u64 *value)
 	trace_syncevent_wait_begin(ev->id, cond.op, cond.operand, cond.mask);
 	ret = wait_event_interruptible(f->wq, (status = se_file_ready(f, false, value)));
 	ret = ret ?: min(status, 0);
+
+	/*
+	 * Armed for nobody, the file would ask for rings. A poller or another reader
+	 * is on f->wq before it arms: it is seen here, or it arms after this.
+	 */
+	spin_lock_irq(&ev->lock);
+	if (f->poll.queued && !waitqueue_active(&f->wq)) {
+		se_unlink(&f->poll);
+		se_hint_update(ev);
+	}
+	spin_unlock_irq(&ev->lock);
 	trace_syncevent_wait_end(ev->id, ret ? 0 : *value, ret);
 	return ret;
 }

@@ -160,7 +160,8 @@ struct syncevent_wait_entry {
  * any: ends when one condition holds; of those that hold at the first look the
  * lowest index wins. all: ends when each condition has held at some moment
  * during the call. An event that is revoked, or was, ends the wait with EIDRM,
- * @index names it. The answers are written on success and on EIDRM only.
+ * @index names it, unless its condition has held before. The answers are written
+ * on success and on EIDRM only.
  */
 struct syncevent_wait_many {
 	__aligned_u64 entries;

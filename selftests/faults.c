@@ -30,16 +30,20 @@ static int write_text(const char *path, const char *text)
  * @extra: of the operation under test
  * @mem: of the operation under test
  * @nth: /proc/thread-self/fail-nth
+ * @held: before the test
  */
 FIXTURE(faults) {
 	struct se_subject s;
 	int extra;
 	void *mem;
 	int nth;
+	struct se_held held;
 };
 
 FIXTURE_SETUP(faults)
 {
+	ASSERT_LE(0, se_dev());
+	self->held = se_held();
 	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->nth) TH_LOG("the kernel has no fault injection");
 	/* By default only allocations that may not sleep fail, or large ones. */
@@ -57,6 +61,7 @@ FIXTURE_TEARDOWN(faults)
 {
 	se_subject_close(&self->s);
 	close(self->nth);
+	se_nothing_held(_metadata, self->held);
 }
 
 static void arm_fault(struct _test_data_faults *self, unsigned int n)

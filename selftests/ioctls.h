@@ -227,14 +227,34 @@ static inline void se_state_get(const struct se_subject *s, struct se_state *st)
 	close(st->lowest_free_fd);
 }
 
-/* Open file descriptors of this process. */
-static inline int se_count_fds(void)
-{
-	int n = 0;
+/* What a test must leave as it found it, once it has closed all that it opened. */
+struct se_held {
+	uint64_t events;	/* of this user */
+	uint64_t entries;
+	int fds;
+};
 
+static inline struct se_held se_held(void)
+{
+	struct syncevent_dev_info d = { .abi = 0 };
+	struct se_held held = { .fds = 0 };
+
+	se_ioctl(se_dev(), SYNCEVENT_IOC_DEV_INFO, &d);
+	held.events = d.events;
+	held.entries = d.entries;
 	for (int fd = 0; fd < 4096; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
+		held.fds += fcntl(fd, F_GETFD) >= 0;
+	return held;
+}
+
+/* A file that a call has not let go keeps its event, with no descriptor to tell. */
+static inline void se_nothing_held(struct __test_metadata *_metadata, struct se_held before)
+{
+	struct se_held now = se_held();
+
+	EXPECT_EQ(before.fds, now.fds);
+	EXPECT_EQ(before.events, now.events);
+	EXPECT_EQ(before.entries, now.entries);
 }
 
 static inline void se_same_state(struct __test_metadata *_metadata,

@@ -18,7 +18,7 @@ FIXTURE(fd) {
 	unsigned char arg[SE_ARG_MAX];
 	int wrong[WRONG_FDS];
 	int not[NOT_FDS];
-	int fds;
+	struct se_held held;
 };
 
 static int open_path(int fd)
@@ -32,7 +32,7 @@ static int open_path(int fd)
 FIXTURE_SETUP(fd)
 {
 	ASSERT_LE(0, se_dev());
-	self->fds = se_count_fds();
+	self->held = se_held();
 	ASSERT_EQ(0, se_subject_open(&self->s));
 	ASSERT_EQ(0, pipe(&self->wrong[WRONG_PIPE]));
 	self->wrong[WRONG_EVENTFD] = eventfd(1, EFD_CLOEXEC);
@@ -61,7 +61,7 @@ FIXTURE_TEARDOWN(fd)
 	close(self->not[NOT_PATH_EVENT]);
 	close(self->not[NOT_PATH_DEV]);
 	se_subject_close(&self->s);
-	EXPECT_EQ(self->fds, se_count_fds());
+	se_nothing_held(_metadata, self->held);
 }
 
 static void refused_on(struct __test_metadata *_metadata, struct _test_data_fd *self,

@@ -15,7 +15,7 @@ FIXTURE(ptr) {
 	unsigned char *hole;		/* the byte where the absent page begins */
 	unsigned char *none;		/* the byte where the forbidden page begins */
 	unsigned char *readonly;
-	int fds;
+	struct se_held held;
 };
 
 static unsigned char *map(unsigned int pages)
@@ -29,7 +29,7 @@ static unsigned char *map(unsigned int pages)
 FIXTURE_SETUP(ptr)
 {
 	ASSERT_LE(0, se_dev());
-	self->fds = se_count_fds();
+	self->held = se_held();
 	ASSERT_EQ(0, se_subject_open(&self->s));
 	self->hole = map(2);
 	self->none = map(2);
@@ -44,7 +44,7 @@ FIXTURE_SETUP(ptr)
 FIXTURE_TEARDOWN(ptr)
 {
 	se_subject_close(&self->s);
-	EXPECT_EQ(self->fds, se_count_fds());
+	se_nothing_held(_metadata, self->held);
 }
 
 static void faults(struct __test_metadata *_metadata, struct _test_data_ptr *self,

@@ -11,13 +11,13 @@
 FIXTURE(size) {
 	struct se_subject s;
 	unsigned char *buf;
-	int fds;
+	struct se_held held;
 };
 
 FIXTURE_SETUP(size)
 {
 	ASSERT_LE(0, se_dev());
-	self->fds = se_count_fds();
+	self->held = se_held();
 	ASSERT_EQ(0, se_subject_open(&self->s));
 	self->buf = aligned_alloc(64, ROOM);
 	ASSERT_NE(NULL, self->buf);
@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(size)
 {
 	free(self->buf);
 	se_subject_close(&self->s);
-	EXPECT_EQ(self->fds, se_count_fds());
+	se_nothing_held(_metadata, self->held);
 }
 
 /* Valid arguments in a structure of @size bytes; behind it bytes that are not zero. */

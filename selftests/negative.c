@@ -11,20 +11,20 @@
 FIXTURE(negative) {
 	struct se_subject s;
 	unsigned char arg[SE_ARG_MAX];
-	int fds;
+	struct se_held held;
 };
 
 FIXTURE_SETUP(negative)
 {
 	ASSERT_LE(0, se_dev());
-	self->fds = se_count_fds();
+	self->held = se_held();
 	ASSERT_EQ(0, se_subject_open(&self->s));
 }
 
 FIXTURE_TEARDOWN(negative)
 {
 	se_subject_close(&self->s);
-	EXPECT_EQ(self->fds, se_count_fds());
+	se_nothing_held(_metadata, self->held);
 }
 
 static void refused(struct __test_metadata *_metadata, struct _test_data_negative *self,

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 
 import kernels
 from apt import Apt, unpack
@@ -78,7 +77,10 @@ def build(kind, files, folder):
     version = source_version()
     kernels.say("building the %s kernel from %s %s, once: about 20 minutes on two cores"
                 % (kind, kernels.SOURCE, version))
-    work = tempfile.mkdtemp(prefix="build-", dir=os.path.join(kernels.CACHE, "kernels"))
+    # One name for each: what a killed build left is removed by the next.
+    work = folder + "-build"
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
     try:
         _headers_packages(version, os.path.join(folder, "root"))
         subprocess.run(["tar", "xf", kernels.source_tarball(), "-C", work,

@@ -454,15 +454,15 @@ TEST(kernel_keeps_its_own_copies)
 		EXPECT_EQ(4, se_waiters(fd));
 		EXPECT_EQ(-EAGAIN, se_reap(q, &c, 1));
 		ASSERT_EQ(0, se_set(fd, 5));
-		EXPECT_EQ(0, se_waiter_join(&w[1])) TH_LOG("pattern %u", i);
+		ASSERT_EQ(0, se_waiter_join(&w[1])) TH_LOG("pattern %u", i);
 		EXPECT_EQ(1, se_reap(q, &c, 1));
 		EXPECT_EQ(2, se_waiters(fd));
 		memset(page + behind, patterns[i], 4096 - behind);
 		ASSERT_EQ(0, se_set(fd, 1001));
-		EXPECT_EQ(0, se_waiter_join(&w[0])) TH_LOG("pattern %u", i);
+		ASSERT_EQ(0, se_waiter_join(&w[0])) TH_LOG("pattern %u", i);
 		memset(page + behind, patterns[i], 4096 - behind);
 		ASSERT_EQ(0, se_set(fd, 2));
-		EXPECT_EQ(0, se_waiter_join(&w[2])) TH_LOG("pattern %u", i);
+		ASSERT_EQ(0, se_waiter_join(&w[2])) TH_LOG("pattern %u", i);
 		EXPECT_EQ(4, se_wakes(fd));
 		munmap(page, 4096);
 		close(q);

@@ -660,6 +660,34 @@ TEST_F(event, revoked_mapping_is_private_and_dead)
 	EXPECT_EQ(EIDRM, errno);
 }
 
+/* The kernel believes no word of the cell but the value. */
+TEST_F(event, nonsense_in_the_cell_hides_nothing)
+{
+	static const uint32_t states[] = { 0, SYNCEVENT_STATE_REVOKED, UINT32_MAX };
+	struct se_waiter grow, equal;
+	uint64_t value;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		ASSERT_EQ(0, se_set(self->fd, 7));
+		ASSERT_EQ(0, se_waiter_start(&grow, self->fd, SYNCEVENT_COND_GT, 100));
+		ASSERT_EQ(0, se_waiter_start(&equal, self->fd, SYNCEVENT_COND_EQ, 200));
+		ASSERT_TRUE(se_until_waiters(self->fd, 2));
+		/* "Nobody asks to be rung." */
+		self->cell->state = states[i];
+		self->cell->sides = 0;
+		self->cell->flags = UINT16_MAX;
+		memset(self->cell->hint, 0, sizeof(self->cell->hint));
+		self->cell->hint[0].wake_above = SYNCEVENT_WAKE_NONE;
+		EXPECT_EQ(0, se_get(self->fd, &value));
+		ASSERT_EQ(0, se_set(self->fd, 200));
+		EXPECT_EQ(0, se_waiter_join(&grow));
+		EXPECT_EQ(0, se_waiter_join(&equal));
+	}
+	EXPECT_EQ(0, se_revoke(self->fd));
+	EXPECT_EQ(-EIDRM, se_get(self->fd, &value));
+}
+
 static int stray_in_a_child(void *arg)
 {
 	struct shared *s = arg;

@@ -147,6 +147,31 @@ TEST_F(queue, deadline_in_the_past_looks_once)
 	EXPECT_EQ(0, se_waiters(self->fd));
 }
 
+TEST_F(queue, deadlines_beyond_all_time_never_come)
+{
+	static const uint64_t never[] = {
+		SE_MAX, SE_MAX - 1, 1ULL << 63, (1ULL << 63) + 1, INT64_MAX, INT64_MAX - 1,
+	};
+	struct syncevent_queue_add add = {
+		.operand = 0, .mask = SE_ALL, .fd = self->fd, .cond = SYNCEVENT_COND_GT,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(never); i++) {
+		add.cookie = i;
+		add.deadline = never[i / 2];
+		add.flags = i % 2 ? SYNCEVENT_WAIT_REALTIME : 0;
+		ASSERT_EQ(0, se_ioctl(self->q, SYNCEVENT_IOC_QUEUE_ADD, &add));
+	}
+	EXPECT_EQ(2 * ARRAY_SIZE(never), se_waiters(self->fd));
+	se_sleep_ms(20);
+	EXPECT_EQ(-EAGAIN, se_reap(self->q, self->done, 64));
+	ASSERT_EQ(0, se_set(self->fd, 1));
+	EXPECT_EQ(2 * ARRAY_SIZE(never), se_reap(self->q, self->done, 64));
+	for (i = 0; i < 2 * ARRAY_SIZE(never); i++)
+		EXPECT_EQ(0, self->done[i].status);
+}
+
 TEST_F(queue, event_that_ends_completes_its_entries)
 {
 	int other = se_create(0);

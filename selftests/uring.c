@@ -556,6 +556,7 @@ TEST(nowait_flag_of_preadv2_and_pwritev2)
 
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, q);
+	alarm(SE_HANG_S);	/* one that sleeps does so for ever */
 	EXPECT_EQ(-1, preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
 	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(8, pwritev2(fd, &iov, 1, -1, RWF_NOWAIT));

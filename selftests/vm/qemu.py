@@ -68,8 +68,9 @@ class Guest:
         listener.listen(1)
         # pylint: disable-next=consider-using-with
         self.process = subprocess.Popen(
-            argv + ["-serial", "stdio", "-chardev", "socket,id=tests,path=" + path,
-                    "-serial", "chardev:tests"],
+            # However the runner ends, its guest does not outlive it.
+            ["setpriv", "--pdeathsig", "KILL", *argv, "-serial", "stdio",
+             "-chardev", "socket,id=tests,path=" + path, "-serial", "chardev:tests"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
         listener.settimeout(30)

@@ -447,11 +447,12 @@ static int se_file_wait(struct se_file *f, u64 *value)
 	ret = wait_event_interruptible(f->wq, (status = se_file_ready(f, false, value)));
 	ret = ret ?: min(status, 0);
 
-	/*
-	 * Armed for nobody, the file would ask for rings. A poller or another reader
-	 * is on f->wq before it arms: it is seen here, or it arms after this.
-	 */
+	/* Armed for nobody, the file would ask for rings. */
 	spin_lock_irq(&ev->lock);
+	/*
+	 * A poller or another reader is on f->wq before it takes the event lock to
+	 * arm: it is seen here, or it arms after this.
+	 */
 	if (f->poll.queued && !waitqueue_active(&f->wq)) {
 		se_unlink(&f->poll);
 		se_hint_update(ev);

@@ -86,14 +86,25 @@ TEST(both_add_returns_the_old_value_and_wraps)
 	syncevent_close(ev);
 }
 
-#define ADDS	20000
+#define WRITES	5000
 
-static int add_fn(void *arg)
+/* Adds until it is told to stop, and counts. */
+struct adder {
+	struct se_thread t;
+	struct syncevent *ev;
+	const bool *stop;
+	uint64_t count;
+};
+
+static int adder_fn(void *arg)
 {
-	int i, ret = 0;
+	struct adder *a = arg;
+	int ret = 0;
 
-	for (i = 0; i < ADDS && !ret; i++)
-		ret = syncevent_add(arg, 3, NULL);
+	while (!ret && !__atomic_load_n(a->stop, __ATOMIC_RELAXED)) {
+		ret = syncevent_add(a->ev, 3, NULL);
+		__atomic_store_n(&a->count, a->count + 1, __ATOMIC_RELEASE);
+	}
 	return ret;
 }
 
@@ -101,22 +112,28 @@ static int add_fn(void *arg)
 TEST(both_add_is_atomic)
 {
 	struct syncevent *ev = make(SE_MAX - 5);
-	struct se_thread t[3];
-	uint64_t v;
+	struct adder a[2];
+	uint64_t v, sum = SE_MAX - 5;
+	bool stop = false;
 	int i;
 
 	ASSERT_TRUE(ev);
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, se_start(&t[i], add_fn, ev));
+	for (i = 0; i < 2; i++) {
+		a[i] = (struct adder) { .ev = ev, .stop = &stop };
+		ASSERT_EQ(0, se_start(&a[i].t, adder_fn, &a[i]));
+		ASSERT_TRUE(se_until(__atomic_load_n(&a[i].count, __ATOMIC_ACQUIRE)));
 	}
-	for (i = 0; i < ADDS / 4; i++) {
+	for (i = 0; i < WRITES; i++) {
 		ASSERT_EQ(0, se_write(syncevent_fd(ev), 5));
+		sum += 5;
 	}
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, se_join(&t[i]));
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, se_join(&a[i].t));
+		sum += 3 * a[i].count;
 	}
 	ASSERT_EQ(0, syncevent_get(ev, &v));
-	ASSERT_EQ(SE_MAX - 5 + 3ULL * 3 * ADDS + 5ULL * (ADDS / 4), v);
+	ASSERT_EQ(sum, v);
 	syncevent_close(ev);
 }
 

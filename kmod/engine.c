@@ -105,6 +105,19 @@ void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask)
 	w->operand = operand;
 	w->mask = mask;
 	w->class = se_class(op, operand, mask, &w->key);
+	w->told = false;
+}
+
+/**
+ * se_waiter_told() - park a waiter till another value, though its condition holds
+ * @w: a waiter that is not queued
+ * @value: the value that it knows of
+ */
+void se_waiter_told(struct se_waiter *w, u64 value)
+{
+	w->class = SE_OTHER;
+	w->key = value;
+	w->told = true;
 }
 
 /* ---- trees ---------------------------------------------------------------------- */
@@ -283,10 +296,10 @@ static void se_batch_wake(struct se_batch *batch)
 	}
 }
 
-/* A place in se_event.others that a scan goes on from. */
+/* A judgement under way. */
 struct se_cursor {
-	struct se_waiter mark;	/* linked while the scan is under way */
-	unsigned int passes;
+	struct se_waiter mark;	/* in se_event.others, where the scan goes on */
+	unsigned int passes;	/* left */
 };
 
 /* No real waiter fires this, and nobody calls it: it tells cursors from waiters. */
@@ -307,6 +320,21 @@ static bool se_fire(struct se_waiter *w, u64 value, struct se_batch *batch)
 	return true;
 }
 
+static bool se_due_other(struct se_waiter *w, u64 value)
+{
+	if (w->fire == se_cursor_fire || (w->told && w->key == value))
+		return false;
+	w->told = false;
+	return se_holds(w, value);
+}
+
+static void se_cursor_stop(struct se_cursor *cursor)
+{
+	if (cursor->mark.queued)
+		list_del(&cursor->mark.link);
+	cursor->mark.queued = false;
+}
+
 /* Look at some of the others. Returns true if the scan is not through. */
 static bool se_scan(struct se_event *ev, struct se_cursor *cursor, u64 value,
 		    struct se_batch *batch)
@@ -316,11 +344,9 @@ static bool se_scan(struct se_event *ev, struct se_cursor *cursor, u64 value,
 
 	lockdep_assert_held(&ev->lock);
 
-	if (cursor->mark.queued) {
+	if (cursor->mark.queued)
 		pos = cursor->mark.link.prev;
-		list_del(&cursor->mark.link);
-		cursor->mark.queued = false;
-	}
+	se_cursor_stop(cursor);
 	while (pos->next != &ev->others) {
 		struct se_waiter *w = list_entry(pos->next, struct se_waiter, link);
 
@@ -329,7 +355,7 @@ static bool se_scan(struct se_event *ev, struct se_cursor *cursor, u64 value,
 			cursor->mark.queued = true;
 			return true;
 		}
-		if (w->fire != se_cursor_fire && se_holds(w, value))
+		if (se_due_other(w, value))
 			se_fire(w, value, batch);
 		else
 			pos = pos->next;
@@ -350,26 +376,33 @@ static bool se_judge_pass(struct se_event *ev, struct se_cursor *cursor)
 	rcu_read_lock();
 	spin_lock_irqsave(&ev->lock, irq);
 	value = se_value(ev);
-	if (cursor->passes < SE_PASSES_MAX) {
-		while (n++ < SE_BATCH_MAX && (w = se_due(ev, value)))
-			se_fire(w, value, &batch);
-	}
-	if (w) {
+	/* What is left of a revoked event ends by that. */
+	while (!ev->revoked && n++ < SE_BATCH_MAX && (w = se_due(ev, value)))
+		se_fire(w, value, &batch);
+	more = w || (!ev->revoked && se_scan(ev, cursor, value, &batch));
+	if (more && !--cursor->passes) {
 		/*
-		 * Pollers that arm again as fast as they are woken must not hold a
-		 * publisher for ever.
+		 * Pollers that arm again as fast as they are woken, or very many others,
+		 * must not hold a publisher for ever.
 		 */
-		if (++cursor->passes == SE_PASSES_MAX)
-			mod_delayed_work(se_workqueue, &ev->work, 0);
-		more = true;
-	} else {
-		more = se_scan(ev, cursor, value, &batch);
+		mod_delayed_work(se_workqueue, &ev->work, 0);
+		more = false;
 	}
+	if (!more)
+		se_cursor_stop(cursor);
 	se_hint_update(ev);
 	spin_unlock_irqrestore(&ev->lock, irq);
 	se_batch_wake(&batch);
 	rcu_read_unlock();
 	return more;
+}
+
+static void se_judge_by(struct se_event *ev, unsigned int passes)
+{
+	struct se_cursor cursor = { .mark.fire = se_cursor_fire, .passes = passes };
+
+	while (se_judge_pass(ev, &cursor))
+		cond_resched();
 }
 
 /**
@@ -383,10 +416,7 @@ static bool se_judge_pass(struct se_event *ev, struct se_cursor *cursor)
  */
 void se_judge(struct se_event *ev)
 {
-	struct se_cursor cursor = { .mark.fire = se_cursor_fire };
-
-	while (se_judge_pass(ev, &cursor))
-		cond_resched();
+	se_judge_by(ev, SE_PASSES_MAX);
 }
 
 /**
@@ -515,7 +545,8 @@ bool se_dequeue(struct se_waiter *w, u64 *value)
 
 /**
  * se_expire() - the deadline of a waiter has come
- * @w: the waiter; nothing happens if it was ended before
+ * @w: the waiter; nothing happens if it was ended before, or is about to be by a
+ *     revocation
  *
  * Success wins: it ends with 0 if its condition holds now.
  *
@@ -530,7 +561,7 @@ void se_expire(struct se_waiter *w)
 
 	rcu_read_lock();
 	spin_lock_irqsave(&ev->lock, irq);
-	if (w->queued) {
+	if (w->queued && !ev->revoked) {
 		value = se_value(ev);
 		if (se_holds(w, value)) {
 			se_fire(w, value, &batch);
@@ -581,7 +612,7 @@ static void se_look(struct work_struct *work)
 	u64 value = se_value(ev);
 	bool again;
 
-	se_judge(ev);
+	se_judge_by(ev, UINT_MAX);
 
 	ev->period = se_silent_period(value == ev->looked ? ev->period * 2 : 0);
 	ev->looked = value;

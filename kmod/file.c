@@ -18,26 +18,17 @@ static const struct file_operations se_event_fops;
 
 /* ---- open files ----------------------------------------------------------------------- */
 
-static bool se_file_fire(struct se_file *f, struct se_batch *batch)
+static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
+			 struct se_batch *batch)
 {
+	struct se_file *f = container_of(w, struct se_file, poll);
+
 	/*
 	 * All pollers: one that is woken alone and dies before it calls ->poll would
 	 * leave the file unarmed, and the others asleep.
 	 */
 	se_batch_wq(batch, &f->wq, 0);
 	return true;
-}
-
-static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
-			 struct se_batch *batch)
-{
-	return se_file_fire(container_of(w, struct se_file, poll), batch);
-}
-
-static bool se_edge_fire(struct se_waiter *w, u64 value, int status,
-			 struct se_batch *batch)
-{
-	return se_file_fire(container_of(w, struct se_file, edge), batch);
 }
 
 /*
@@ -60,8 +51,6 @@ static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int 
 	f->poll.ev = ev;
 	f->poll.fire = se_poll_fire;
 	f->poll.async = true;
-	f->edge = f->poll;
-	f->edge.fire = se_edge_fire;
 	init_waitqueue_head(&f->wq);
 	f->last = se_value(ev);
 	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
@@ -214,7 +203,6 @@ static int se_event_release(struct inode *inode, struct file *file)
 	u64 value;
 
 	se_dequeue(&f->poll, &value);
-	se_dequeue(&f->edge, &value);
 	/* A publisher may have been killed between its update and its ring. */
 	if (file->f_mode & FMODE_WRITE)
 		se_judge(ev);
@@ -299,6 +287,38 @@ static long se_event_wait(struct file *file, void *arg)
 	return se_wait_cond(se_file_event(file), wait->cond, wait->operand, wait->mask,
 			    se_deadline(wait->deadline, wait->flags),
 			    se_clock(wait->flags), &wait->value);
+}
+
+/*
+ * Arm the file, if it is not, and look: does its condition hold, and for which
+ * value?
+ */
+static bool se_file_arm(struct se_file *f, u64 *value)
+{
+	struct se_event *ev = f->ev;
+	bool fresh = !f->poll.queued;
+
+	lockdep_assert_held(&ev->lock);
+
+	if (fresh) {
+		se_waiter_set(&f->poll, f->poll.op, f->poll.operand, f->poll.mask);
+		se_insert(&f->poll);
+		se_hint_update(ev);
+	}
+	smp_mb();	/* SE-B */
+	*value = se_value(ev);
+	if (!se_holds(&f->poll, *value)) {
+		/* This caller was told of nothing. */
+		f->poll.told = false;
+		return false;
+	}
+	if (fresh && se_silent(ev)) {
+		se_unlink(&f->poll);
+		se_waiter_told(&f->poll, *value);
+		se_insert(&f->poll);
+		se_hint_update(ev);
+	}
+	return true;
 }
 
 /*
@@ -420,13 +440,7 @@ static int se_file_ready(struct se_file *f, bool look_only, u64 *value)
 	ret = se_holds(&f->poll, *value);
 	if (ret || look_only)
 		goto out;
-	if (!f->poll.queued) {
-		se_insert(&f->poll);
-		se_hint_update(ev);
-	}
-	smp_mb();	/* SE-B */
-	*value = se_value(ev);
-	ret = se_holds(&f->poll, *value);
+	ret = se_file_arm(f, value);
 out:
 	spin_unlock_irq(&ev->lock);
 	if (!ret && !look_only)
@@ -450,8 +464,8 @@ static int se_file_wait(struct se_file *f, u64 *value)
 	/* Armed for nobody, the file would ask for rings. */
 	spin_lock_irq(&ev->lock);
 	/*
-	 * A poller or another reader is on f->wq before it takes the event lock to
-	 * arm: it is seen here, or it arms after this.
+	 * A poller is on f->wq before it takes the event lock to arm, and so is another
+	 * reader the last time it looks: it is seen here, or it arms after this.
 	 */
 	if (f->poll.queued && !waitqueue_active(&f->wq)) {
 		se_unlink(&f->poll);
@@ -509,22 +523,6 @@ static ssize_t se_event_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return sizeof(n);
 }
 
-/*
- * The looks at a silent event are no updates: a file that is armed while its
- * condition holds would be announced at each of them. Arm it for another value.
- */
-static void se_file_arm_edge(struct se_file *f, u64 value)
-{
-	lockdep_assert_held(&f->ev->lock);
-
-	se_unlink(&f->poll);
-	if (f->edge.queued)
-		se_unlink(&f->edge);
-	se_waiter_set(&f->edge, SYNCEVENT_COND_NEQ, value, SYNCEVENT_MASK_ALL);
-	se_insert(&f->edge);
-	se_hint_update(f->ev);
-}
-
 static __poll_t se_event_poll(struct file *file, poll_table *pt)
 {
 	struct se_file *f = file->private_data;
@@ -543,17 +541,8 @@ static __poll_t se_event_poll(struct file *file, poll_table *pt)
 		spin_unlock_irq(&ev->lock);
 		return EPOLLHUP | EPOLLERR;
 	}
-	if (!f->poll.queued) {
-		se_insert(&f->poll);
-		se_hint_update(ev);
-	}
-	smp_mb();	/* SE-B */
-	value = se_value(ev);
-	if (se_holds(&f->poll, value)) {
+	if (se_file_arm(f, &value))
 		events |= EPOLLIN | EPOLLRDNORM;
-		if (se_silent(ev))
-			se_file_arm_edge(f, value);
-	}
 	spin_unlock_irq(&ev->lock);
 
 	se_look_soon(ev);

@@ -38,7 +38,7 @@
  *     folio lock of the cell's page	state LIVE -> REVOKED against the fault handler
  *       se_event.lock		waiters, hints, state, se_file
  *         se_queue.lock	completions of a queue
- *   se_user's table lock is a leaf. No wake-up runs under any of them.
+ *   se_user's table lock is a leaf. No wake-up runs under a spinlock of these.
  *   se_event.lock is taken with interrupts off: timers end queue entries.
  */
 #ifndef SYNCEVENT_INTERNAL_H
@@ -84,9 +84,11 @@ struct se_batch;
  *	  the wait already
  * @operand: right-hand side of the condition
  * @mask: of the condition
- * @key: threshold in the tree of its class
+ * @key: threshold in the tree of its class; if @told, the value it was told of
  * @op: SYNCEVENT_COND_*
  * @class: enum se_class
+ * @told: armed while its condition held, on a silent event: a look is no update,
+ *	  so it is ended by another value only
  * @async: no task sleeps on it that could look by itself
  * @queued: linked. Protected by the event lock, as are all but @ev and @fire
  */
@@ -103,6 +105,7 @@ struct se_waiter {
 	u64 key;
 	u8 op;
 	u8 class;
+	bool told;
 	bool async;
 	bool queued;
 };
@@ -111,7 +114,7 @@ struct se_waiter {
 #define SE_BATCH_MAX	32
 #define SE_SCAN_MAX	256
 
-/* Most batches woken in the context of a publisher; the rest go to a worker. */
+/* Most holds of the lock for one publisher; the rest is left to a worker. */
 #define SE_PASSES_MAX	64
 
 /**
@@ -195,7 +198,6 @@ struct se_event {
  * @ev: the event
  * @wq: pollers
  * @poll: armed by ->poll, one-shot. Queued or not, it holds the file's condition
- * @edge: armed in its place on a silent event while the condition holds
  * @last: value last read through this file; protected by the event lock
  * @armed: ARM set the condition of @poll; else it is "differs from @last"
  * @rcu: a batch may still wake @wq
@@ -204,7 +206,6 @@ struct se_file {
 	struct se_event *ev;
 	struct wait_queue_head wq;
 	struct se_waiter poll;
-	struct se_waiter edge;
 	u64 last;
 	bool armed;
 	struct rcu_head rcu;
@@ -263,6 +264,7 @@ struct se_event *se_file_event(struct file *file);
 
 bool se_cond_valid(u32 op);
 void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask);
+void se_waiter_told(struct se_waiter *w, u64 value);
 bool se_holds(const struct se_waiter *w, u64 value);
 void se_engine_init(struct se_event *ev);
 void se_insert(struct se_waiter *w);

@@ -110,8 +110,8 @@ static long se_dev_info(struct file *file, void *arg)
 		.events = atomic_read(&user->events),
 		.entries_max = READ_ONCE(se_entries_max),
 		.entries = atomic_read(&user->entries),
-		.silent_min_ns = 1000ULL * READ_ONCE(se_silent_min_us),
-		.silent_max_ns = 1000ULL * READ_ONCE(se_silent_max_us),
+		.silent_min_ns = NSEC_PER_USEC * se_silent_period(0),
+		.silent_max_ns = NSEC_PER_USEC * se_silent_period(U64_MAX),
 	};
 	se_user_put(user);
 	return 0;

@@ -280,6 +280,7 @@ static ssize_t se_queue_reap(struct se_queue *q, struct iov_iter *to)
 
 		se_entry_take(e);
 		se_entry_remove(e);
+		cond_resched();
 	}
 	return n;
 }

@@ -175,11 +175,16 @@ static void se_wait_unpark(struct se_wait *wait, struct se_wait_entry *e,
 	u64 value;
 
 	for (; parked--; e++) {
-		if (!se_dequeue(&e->w, &value) || !se_holds(&e->w, value))
+		if (!se_dequeue(&e->w, &value))
+			continue;
+		if (READ_ONCE(e->w.ev->revoked))
+			e->status = -EIDRM;
+		else if (se_holds(&e->w, value))
+			e->status = 1;
+		else
 			continue;
 		e->value = value;
-		e->status = 1;
-		if (se_wait_done(wait, 1))
+		if (se_wait_done(wait, e->status))
 			se_claim(wait, e->index);
 	}
 }
@@ -205,13 +210,12 @@ static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
 			   u64 *slice_us)
 {
 	ktime_t slice = NSEC_PER_USEC * *slice_us;
-	bool last = false, changed = false;
+	bool changed = false;
 	unsigned int i;
 
 	if (wait->deadline != KTIME_MAX) {
 		ktime_t left = ktime_sub(wait->deadline, se_now(wait->clock));
 
-		last = left <= slice;
 		slice = clamp_t(ktime_t, left, 1, slice);
 	}
 	if (schedule_hrtimeout_range(&slice, current->timer_slack_ns, HRTIMER_MODE_REL))
@@ -227,7 +231,7 @@ static bool se_sleep_slice(const struct se_wait *wait, struct se_wait_entry *e,
 		se_judge(e->w.ev);
 	}
 	*slice_us = se_silent_period(changed ? 0 : *slice_us * 2);
-	return last;
+	return se_now(wait->clock) >= wait->deadline;
 }
 
 /*
@@ -316,7 +320,6 @@ static int se_wait_many_entry(struct se_wait_entry *e, struct se_wait *wait,
 		return PTR_ERR(e->file);
 	ev = se_file_event(e->file);
 	se_wait_entry_init(e, wait, index, ev, in->cond, in->operand, in->mask);
-	trace_syncevent_wait_begin(ev->id, in->cond, in->operand, in->mask);
 	return 0;
 }
 
@@ -367,6 +370,9 @@ long se_wait_many(struct file *file, void *arg)
 		silent |= se_silent(e[n].w.ev);
 	}
 
+	for (i = 0; i < n; i++)
+		trace_syncevent_wait_begin(e[i].w.ev->id, io[i].cond, io[i].operand,
+					   io[i].mask);
 	ret = se_wait(&wait, e, silent);
 	for (i = 0; i < n; i++) {
 		io[i].status = e[i].status;

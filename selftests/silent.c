@@ -372,6 +372,56 @@ TEST(parameters_are_what_dev_info_says)
 }
 
 /* Extreme and senseless periods: late perhaps, never lost, never a hang. */
+/* Between two looks, far apart, everything that asks finds the file as it is. */
+TEST_F(silent, another_poll_does_not_take_the_wake_up)
+{
+	struct se_thread t;
+
+	ASSERT_EQ(0, parameter("silent_max_us", "500000", NULL, 0));
+	ASSERT_EQ(0, parameter("silent_min_us", "500000", NULL, 0));
+	ASSERT_EQ(0, se_start(&t, poll_fn, &self->fd));
+	ASSERT_TRUE(se_until_sleeps_in(&t, SYS_poll));
+	store(self, 12);
+	EXPECT_TRUE(se_poll(self->fd, 0) & POLLIN);
+	EXPECT_EQ(POLLIN, se_join(&t));
+	EXPECT_EQ(0, parameter("silent_min_us", "50", NULL, 0));
+	EXPECT_EQ(0, parameter("silent_max_us", "4000", NULL, 0));
+	store(self, 100);
+	ASSERT_TRUE(se_until_waiters(self->fd, 0));
+}
+
+TEST_F(silent, read_and_arm_forget_what_was_told)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+	uint64_t v;
+
+	ASSERT_LE(0, ep);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &ev));
+	ASSERT_EQ(0, parameter("silent_max_us", "500000", NULL, 0));
+	ASSERT_EQ(0, parameter("silent_min_us", "500000", NULL, 0));
+	store(self, 101);
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	/* told at 101; away and back before the next look, and read in between */
+	store(self, 100);
+	EXPECT_EQ(0, se_read(self->fd, &v));
+	EXPECT_EQ(100, v);
+	store(self, 101);
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	/* the same with ARM */
+	store(self, 100);
+	EXPECT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_EQ, 101));
+	store(self, 101);
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SE_HANG_S * 1000));
+	EXPECT_EQ(0, parameter("silent_min_us", "50", NULL, 0));
+	EXPECT_EQ(0, parameter("silent_max_us", "4000", NULL, 0));
+	close(ep);
+	store(self, 99);
+	ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_EQ, 98));
+	store(self, 98);
+	ASSERT_TRUE(se_until_waiters(self->fd, 0));
+}
+
 TEST_F(silent, any_parameters)
 {
 	static const char *const pairs[][2] = {

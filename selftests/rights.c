@@ -207,7 +207,8 @@ TEST_F(rights, kernel_forced_stores)
 	to.iov_base = p;
 	to.iov_len = sizeof(one);
 	ASSERT_EQ(-1, process_vm_writev(getpid(), &from, 1, &to, 1, 0));
-	ASSERT_EQ(EFAULT, errno);
+	/* ENOSYS: a kernel without CROSS_MEMORY_ATTACH, which has no such way in */
+	ASSERT_TRUE(errno == EFAULT || errno == ENOSYS);
 	ASSERT_EQ(0, pipe(fds));
 	ASSERT_EQ(8, write(fds[1], &one, 8));
 	ASSERT_EQ(-1, read(fds[0], p, 8));

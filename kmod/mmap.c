@@ -11,11 +11,16 @@
 /*
  * What a mapping of a revoked event shows: a page of its own, for it alone, so
  * that a spinner sees REVOKED and stray updates go nowhere.
+ *
+ * It is put into the page table here. Were it returned, the fault would lock it
+ * while the page table holds the only reference, and a zap (a revocation, or
+ * MADV_DONTNEED of another thread) could free it under that lock.
  */
 static vm_fault_t se_fault_revoked(struct se_event *ev, struct vm_fault *vmf)
 {
 	struct syncevent_cell *cell;
 	struct page *page;
+	int ret;
 
 	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!page)
@@ -25,8 +30,12 @@ static vm_fault_t se_fault_revoked(struct se_event *ev, struct vm_fault *vmf)
 	cell->state = ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
 		      SYNCEVENT_STATE_REVOKED;
 	cell->sides = 1;
-	vmf->page = page;
-	return 0;
+
+	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
+	put_page(page);
+	if (ret == -EBUSY)	/* another thread was faster */
+		ret = 0;
+	return ret ? vmf_error(ret) : VM_FAULT_NOPAGE;
 }
 
 /*
@@ -86,7 +95,8 @@ int se_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!(file->f_mode & FMODE_WRITE))
 		clear |= VM_MAYWRITE;
-	vm_flags_mod(vma, VM_DONTEXPAND, clear);
+	/* VM_MIXEDMAP: for the vm_insert_page() of the fault handler. */
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_MIXEDMAP, clear);
 	vma->vm_ops = &se_vm_ops;
 	return 0;
 }

@@ -622,6 +622,42 @@ TEST_F(leaving, without_a_ring_is_judged)
 
 /* ---- after the end ------------------------------------------------------------------ */
 
+struct zapper {
+	void *page;
+	int stop;
+};
+
+static int zap_fn(void *arg)
+{
+	struct zapper *z = arg;
+
+	while (!__atomic_load_n(&z->stop, __ATOMIC_RELAXED))
+		if (madvise(z->page, 4096, MADV_DONTNEED))
+			return -errno;
+	return 0;
+}
+
+/* The page table may lose the page of its own while a fault still works on it. */
+TEST_F(event, revoked_mapping_is_zapped_while_it_faults)
+{
+	struct syncevent_cell *cell = se_map(self->fd, PROT_READ | PROT_WRITE);
+	struct zapper z = { .page = cell };
+	struct se_thread t;
+	int i;
+
+	ASSERT_NE(NULL, cell);
+	ASSERT_EQ(0, se_revoke(self->fd));
+	ASSERT_EQ(0, se_start(&t, zap_fn, &z));
+	for (i = 0; i < 50000; i++) {
+		__atomic_store_n(&cell->value, (uint64_t)i, __ATOMIC_RELAXED);
+		ASSERT_EQ(SYNCEVENT_STATE_REVOKED,
+			  *(volatile uint32_t *)&cell->state & SYNCEVENT_STATE_MASK);
+	}
+	__atomic_store_n(&z.stop, 1, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, se_join(&t));
+	munmap(cell, 4096);
+}
+
 TEST_F(event, revoked_mapping_is_private_and_dead)
 {
 	struct syncevent_cell *second = se_map(self->fd, PROT_READ | PROT_WRITE), *fresh;

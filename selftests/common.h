@@ -72,6 +72,12 @@ static inline uint64_t se_in_ms(uint64_t ms)
 	return se_now(CLOCK_MONOTONIC) + ms * 1000000ULL;
 }
 
+/* A deadline that only a hang meets, for waits of the main thread. */
+static inline uint64_t se_patience(void)
+{
+	return se_in_ms(SE_HANG_S * 1000ULL);
+}
+
 static inline void se_sleep_ms(unsigned int ms)
 {
 	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000L };

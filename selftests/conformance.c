@@ -182,7 +182,7 @@ TEST(both_data_before_an_update_is_visible_after_the_wait)
 		memset(&r, 0, sizeof(r));
 		r.there = make(0);
 		r.back = make(0);
-		r.opts = opts_of(hows[h / 2], SYNCEVENT_FOREVER);
+		r.opts = opts_of(hows[h / 2], se_patience());
 		r.add = h & 1;
 		ASSERT_TRUE(r.there && r.back);
 		ASSERT_EQ(0, se_start(&t, relay_fn, &r));
@@ -212,7 +212,7 @@ TEST(both_get_acquires)
 	int j;
 
 	ASSERT_TRUE(ev && r.back);
-	r.opts = opts_of(SYNCEVENT_YIELD, SYNCEVENT_FOREVER);
+	r.opts = opts_of(SYNCEVENT_YIELD, se_patience());
 	ASSERT_EQ(0, se_start(&t, relay_fn, &r));
 	for (i = 1; i <= rounds; i++) {
 		do {
@@ -541,7 +541,7 @@ TEST(both_success_means_it_held)
 		operand = pattern(i / 6 % 7) & mask;
 		if (cond == SYNCEVENT_GT || cond == SYNCEVENT_LT)
 			operand = pattern(3) & mask;	/* not the greatest or the least */
-		opts = opts_of(hows[i / 16 % 4], SYNCEVENT_FOREVER);
+		opts = opts_of(hows[i / 16 % 4], se_patience());
 		seen = 0;
 		ASSERT_EQ(0, syncevent_wait(c.ev, cond, operand, mask, &opts, &seen));
 		ASSERT_TRUE(holds(cond, seen, mask, operand));

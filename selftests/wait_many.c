@@ -328,7 +328,7 @@ TEST_F(many, any_is_claimed_once)
 		self->m.e[0] = se_entry(self->fd[0], EQ, i);
 		self->m.e[1] = se_entry(self->fd[1], EQ, i);
 		__atomic_store_n(&go, i, __ATOMIC_RELEASE);
-		ASSERT_EQ(0, se_wait_many(self->m.e, 2, 0, SE_FOREVER, &self->m.index));
+		ASSERT_EQ(0, se_wait_many(self->m.e, 2, 0, se_patience(), &self->m.index));
 		ASSERT_TRUE(right_answer(self->m.e, self->m.index, i));
 		won[self->m.index]++;
 		while (!both_are(self->fd, i))

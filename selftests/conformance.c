@@ -144,10 +144,18 @@ TEST(both_add_is_atomic)
 
 struct relay {
 	struct syncevent *there, *back;
-	struct syncevent_wait_opts opts;
+	enum syncevent_how how;
 	bool add;
 	uint64_t data[8];
 };
+
+/* The patience is for each wait, not for all of them. */
+static int relay_wait(const struct relay *r, struct syncevent *ev, uint64_t i)
+{
+	struct syncevent_wait_opts opts = opts_of(r->how, se_patience());
+
+	return syncevent_wait(ev, SYNCEVENT_GE, i, SE_MAX, &opts, NULL);
+}
 
 static int relay_fn(void *arg)
 {
@@ -160,7 +168,7 @@ static int relay_fn(void *arg)
 			r->data[j] = i * 8 + (uint64_t)j;
 		ret = r->add ? syncevent_add(r->there, 1, NULL) : syncevent_set(r->there, i);
 		if (!ret)
-			ret = syncevent_wait(r->back, SYNCEVENT_GE, i, SE_MAX, &r->opts, NULL);
+			ret = relay_wait(r, r->back, i);
 		if (ret)
 			return ret;
 		for (j = 0; j < 8; j++)
@@ -182,13 +190,12 @@ TEST(both_data_before_an_update_is_visible_after_the_wait)
 		memset(&r, 0, sizeof(r));
 		r.there = make(0);
 		r.back = make(0);
-		r.opts = opts_of(hows[h / 2], se_patience());
+		r.how = hows[h / 2];
 		r.add = h & 1;
 		ASSERT_TRUE(r.there && r.back);
 		ASSERT_EQ(0, se_start(&t, relay_fn, &r));
 		for (i = 1; i <= rounds; i++) {
-			ASSERT_EQ(0, syncevent_wait(r.there, SYNCEVENT_GE, i, SE_MAX,
-						    &r.opts, NULL));
+			ASSERT_EQ(0, relay_wait(&r, r.there, i));
 			for (j = 0; j < 8; j++) {
 				ASSERT_EQ(i * 8 + (uint64_t)j, r.data[j]);
 				r.data[j] = i;
@@ -212,7 +219,7 @@ TEST(both_get_acquires)
 	int j;
 
 	ASSERT_TRUE(ev && r.back);
-	r.opts = opts_of(SYNCEVENT_YIELD, se_patience());
+	r.how = SYNCEVENT_YIELD;
 	ASSERT_EQ(0, se_start(&t, relay_fn, &r));
 	for (i = 1; i <= rounds; i++) {
 		do {

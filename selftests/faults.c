@@ -69,7 +69,12 @@ static void arm_fault(struct _test_data_faults *self, unsigned int n)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", n);
 
-	if (pwrite(self->nth, text, (size_t)len, 0) != len)
+	/*
+	 * A fault that did not happen in the call under test may happen here: how many
+	 * allocations a call makes is not the same each time. It happens once.
+	 */
+	if (pwrite(self->nth, text, (size_t)len, 0) != len &&
+	    pwrite(self->nth, text, (size_t)len, 0) != len)
 		abort();
 }
 

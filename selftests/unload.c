@@ -282,7 +282,7 @@ TEST_F(unload, fifty_times_with_users_killed)
 	char byte;
 
 	ASSERT_EQ(0, pipe(p));
-	for (int round = 0; round < 50; round++) {
+	for (unsigned int round = 0; round < se_times(50); round++) {
 		pid_t user[3];
 
 		for (int i = 0; i < 3; i++)
@@ -290,14 +290,14 @@ TEST_F(unload, fifty_times_with_users_killed)
 		for (int i = 0; i < 3; i++) {
 			ASSERT_EQ(1, read(p[0], &byte, 1));
 		}
-		ASSERT_EQ(-EWOULDBLOCK, delete()) TH_LOG("round %d", round);
+		ASSERT_EQ(-EWOULDBLOCK, delete()) TH_LOG("round %u", round);
 		for (int i = 0; i < 3; i++)
 			kill(user[i], SIGKILL);
 		for (int i = 0; i < 3; i++) {
-			ASSERT_EQ(-SIGKILL, se_wait_child(user[i])) TH_LOG("round %d", round);
+			ASSERT_EQ(-SIGKILL, se_wait_child(user[i])) TH_LOG("round %u", round);
 		}
-		ASSERT_TRUE(until_deleted()) TH_LOG("round %d", round);
-		ASSERT_EQ(0, insert("")) TH_LOG("round %d", round);
+		ASSERT_TRUE(until_deleted()) TH_LOG("round %u", round);
+		ASSERT_EQ(0, insert("")) TH_LOG("round %u", round);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: making, ending and freeing them. An event has an inode of its own, in an
- * internal file system, so that its mappings can be zapped.
+ * Events: making, ending and freeing them; and the internal file system, in which
+ * those without a name have their inodes.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -11,8 +11,6 @@
 #include <linux/slab.h>
 
 #include "internal.h"
-
-#define SE_FS_MAGIC	0x53594e45	/* "SYNE" */
 
 /* ---- the internal file system --------------------------------------------------- */
 
@@ -56,13 +54,15 @@ void se_fs_unpin(void)
 static atomic64_t se_next_id = ATOMIC64_INIT(0);
 
 /**
- * se_event_alloc() - make an event, with its inode
+ * se_event_alloc() - make an event
  * @create: checked
+ * @inode: of its own, for its mappings; stays the caller's
  *
- * Return: a reference that counts as one open file, or -EMFILE, -ENOMEM. The
- * caller opens that file, which takes over the inode, or drops both.
+ * Return: a reference with one holder, which the caller makes a file or a name, or
+ * -EDQUOT, -ENOMEM.
  */
-struct se_event *se_event_alloc(const struct syncevent_create *create)
+struct se_event *se_event_alloc(const struct syncevent_create *create,
+				struct inode *inode)
 {
 	struct se_event *ev;
 
@@ -75,22 +75,20 @@ struct se_event *se_event_alloc(const struct syncevent_create *create)
 	if (!se_user_charge(&ev->user->events, READ_ONCE(se_events_max))) {
 		se_user_put(ev->user);
 		kfree(ev);
-		return ERR_PTR(-EMFILE);
+		return ERR_PTR(-EDQUOT);
 	}
 	ev->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!ev->page)
 		goto err_user;
-	ev->inode = alloc_anon_inode(se_mnt->mnt_sb);
-	if (IS_ERR(ev->inode))
-		goto err_page;
 
+	ev->inode = inode;
 	ev->id = atomic64_inc_return(&se_next_id);
 	ev->flags = create->flags & SYNCEVENT_CREATE_SILENT;
 	ev->publishers = create->publishers ?: SYNCEVENT_LOC_CPU;
 	ev->subscribers = create->subscribers ?: SYNCEVENT_LOC_CPU;
 	ev->generation = 1;
 	kref_init(&ev->ref);
-	atomic_set(&ev->files, 1);
+	atomic_set(&ev->holders, 1);
 
 	ev->cell = page_address(ev->page);
 	*ev->cell = (struct syncevent_cell){
@@ -106,8 +104,6 @@ struct se_event *se_event_alloc(const struct syncevent_create *create)
 	se_engine_init(ev);
 	return ev;
 
-err_page:
-	put_page(ev->page);
 err_user:
 	se_user_uncharge(&ev->user->events);
 	se_user_put(ev->user);
@@ -139,8 +135,29 @@ void se_event_put(struct se_event *ev)
 }
 
 /**
+ * se_event_hold() - become one more holder
+ * @ev: an event, to which the caller has a reference
+ *
+ * Return: false if the last one has left already.
+ */
+bool se_event_hold(struct se_event *ev)
+{
+	return atomic_inc_not_zero(&ev->holders);
+}
+
+/**
+ * se_event_unhold() - be no longer a holder; the last one ends the event
+ * @ev: an event, of whose inode the caller still has a reference
+ */
+void se_event_unhold(struct se_event *ev)
+{
+	if (atomic_dec_and_test(&ev->holders))
+		se_revoke(ev);
+}
+
+/**
  * se_revoke() - end an event for everyone
- * @ev: an event, of which the caller holds a file
+ * @ev: an event, of whose inode the caller has a reference
  *
  * Return: 0, or -EIDRM if it has ended already.
  */

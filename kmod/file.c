@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The open files of an event: each CREATE and DUP makes one, with rights, a poll
- * condition and a last-read value of its own.
+ * The open files of an event: each CREATE, DUP and open(2) makes one, with rights, a
+ * poll condition and a last-read value of its own.
  */
 #include <linux/file.h>
 #include <linux/module.h>
@@ -13,8 +13,6 @@
 
 #include "internal.h"
 #include "trace.h"
-
-static const struct file_operations se_event_fops;
 
 /* ---- open files ----------------------------------------------------------------------- */
 
@@ -31,9 +29,32 @@ static bool se_poll_fire(struct se_waiter *w, u64 value, int status,
 	return true;
 }
 
+static struct se_file *se_file_alloc(struct se_event *ev)
+{
+	struct se_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+
+	if (!f)
+		return NULL;
+	f->ev = ev;
+	f->poll.ev = ev;
+	f->poll.fire = se_poll_fire;
+	f->poll.async = true;
+	init_waitqueue_head(&f->wq);
+	f->last = se_value(ev);
+	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
+	return f;
+}
+
+static void se_file_attach(struct file *file, struct se_file *f)
+{
+	file->private_data = f;
+	file->f_mode |= FMODE_NOWAIT;
+	stream_open(file_inode(file), file);
+}
+
 /*
- * Another open file. Takes over a reference to the inode in any case, and on
- * success the caller's reference and file count of the event.
+ * Another open file of an event without a name. Takes over a reference to the inode
+ * in any case, and on success the caller's reference to the event, and its hold.
  */
 static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int flags)
 {
@@ -42,19 +63,11 @@ static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int 
 	struct file *file;
 	char name[32];
 
-	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	f = se_file_alloc(ev);
 	if (!f) {
 		iput(inode);
 		return ERR_PTR(-ENOMEM);
 	}
-	f->ev = ev;
-	f->poll.ev = ev;
-	f->poll.fire = se_poll_fire;
-	f->poll.async = true;
-	init_waitqueue_head(&f->wq);
-	f->last = se_value(ev);
-	se_waiter_set(&f->poll, SYNCEVENT_COND_NEQ, f->last, SYNCEVENT_MASK_ALL);
-
 	snprintf(name, sizeof(name), "syncevent:%llu", ev->id);
 	__module_get(THIS_MODULE);	/* the device file holds one; fput() drops this */
 	file = alloc_file_pseudo(inode, mnt, name, flags, &se_event_fops);
@@ -64,10 +77,39 @@ static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int 
 		kfree(f);
 		return file;
 	}
-	file->private_data = f;
-	file->f_mode |= FMODE_NOWAIT;
-	stream_open(inode, file);
+	se_file_attach(file, f);
 	return file;
+}
+
+/*
+ * open(2) of a name, and DUP of a file that came from one. Files of the internal
+ * file system do not come here: their inodes cannot be opened.
+ */
+static int se_event_open(struct inode *inode, struct file *file)
+{
+	struct se_event *ev = inode->i_private;
+	struct se_file *f;
+
+	/* There is no right to update without that to read. */
+	if (!(file->f_mode & FMODE_READ))
+		return -EINVAL;
+	/* For a special file that is not the VFS's business. */
+	if (file->f_mode & FMODE_WRITE && __mnt_is_readonly(file->f_path.mnt))
+		return -EROFS;
+	if (!se_event_hold(ev))
+		return -EIDRM;
+	if (READ_ONCE(ev->revoked)) {
+		se_event_unhold(ev);
+		return -EIDRM;
+	}
+	f = se_file_alloc(ev);
+	if (!f) {
+		se_event_unhold(ev);
+		return -ENOMEM;
+	}
+	kref_get(&ev->ref);
+	se_file_attach(file, f);
+	return 0;
 }
 
 /**
@@ -123,6 +165,7 @@ static int se_may_read(struct file *file)
 long se_event_create(struct file *device, void *arg)
 {
 	const struct syncevent_create *create = arg;
+	struct inode *inode;
 	struct se_event *ev;
 	struct file *file;
 	int fd, flags = O_RDWR | O_CLOEXEC;
@@ -139,9 +182,18 @@ long se_event_create(struct file *device, void *arg)
 	if (fd < 0)
 		return fd;
 
-	ev = se_event_alloc(create);
+	inode = alloc_anon_inode(se_mnt->mnt_sb);
+	if (IS_ERR(inode)) {
+		ret = PTR_ERR(inode);
+		goto err_fd;
+	}
+	ev = se_event_alloc(create, inode);
 	if (IS_ERR(ev)) {
+		iput(inode);
 		ret = PTR_ERR(ev);
+		/* What eventfd(2) and others say: there is no quota of files here. */
+		if (ret == -EDQUOT)
+			ret = -EMFILE;
 		goto err_fd;
 	}
 	file = se_file_open(ev, se_mnt, flags);
@@ -160,10 +212,29 @@ err_fd:
 	return ret;
 }
 
+static struct file *se_file_copy(struct file *file, int flags)
+{
+	struct se_event *ev = se_file_event(file);
+	struct file *copy;
+
+	if (file_inode(file)->i_private)	/* it came from a name */
+		return dentry_open(&file->f_path, flags, current_cred());
+
+	/* @file is open, so the event cannot end by these counts meanwhile. */
+	ihold(ev->inode);
+	kref_get(&ev->ref);
+	se_event_hold(ev);
+	copy = se_file_open(ev, file->f_path.mnt, flags);
+	if (IS_ERR(copy)) {
+		se_event_unhold(ev);
+		se_event_put(ev);
+	}
+	return copy;
+}
+
 static long se_event_dup(struct file *file, void *arg)
 {
 	const struct syncevent_dup *dup = arg;
-	struct se_event *ev = se_file_event(file);
 	int fd, flags = O_RDWR | O_CLOEXEC;
 	struct file *copy;
 
@@ -181,14 +252,8 @@ static long se_event_dup(struct file *file, void *arg)
 	if (fd < 0)
 		return fd;
 
-	/* @file is open, so the event cannot end by these counts meanwhile. */
-	ihold(ev->inode);
-	kref_get(&ev->ref);
-	atomic_inc(&ev->files);
-	copy = se_file_open(ev, file->f_path.mnt, flags);
+	copy = se_file_copy(file, flags);
 	if (IS_ERR(copy)) {
-		atomic_dec(&ev->files);
-		se_event_put(ev);
 		put_unused_fd(fd);
 		return PTR_ERR(copy);
 	}
@@ -206,8 +271,7 @@ static int se_event_release(struct inode *inode, struct file *file)
 	/* A publisher may have been killed between its update and its ring. */
 	if (file->f_mode & FMODE_WRITE)
 		se_judge(ev);
-	if (atomic_dec_and_test(&ev->files))
-		se_revoke(ev);
+	se_event_unhold(ev);
 	se_event_put(ev);
 	kfree_rcu(f, rcu);
 	return 0;
@@ -586,8 +650,9 @@ static void se_event_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "syncevent-last-read:\t%llu\n", last);
 }
 
-static const struct file_operations se_event_fops = {
+const struct file_operations se_event_fops = {
 	.owner = THIS_MODULE,
+	.open = se_event_open,
 	.release = se_event_release,
 	.unlocked_ioctl = se_event_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -4,9 +4,10 @@
  *
  * Objects
  *   struct se_event	an event: the page with its cell, the parked waiters, the
- *			state. Counted: each open file and each queue entry holds
- *			one reference. It ends (is revoked) with its last file;
- *			a mapping holds the file.
+ *			state. Two counts. Holders are its open files and its name;
+ *			it ends (is revoked) with the last one. A mapping holds the
+ *			file. References keep the memory: each open file, each queue
+ *			entry and the inode of a name has one.
  *   struct se_file	an open file of an event: its poll condition and last-read
  *			value, and the waiter that ->poll arms.
  *   struct se_queue	a wait queue, the private data of its one file.
@@ -15,6 +16,19 @@
  *   struct se_waiter	what is parked on an event. Embedded in the stack frame of a
  *			sleeping call, in a se_file or in a se_entry.
  *   struct se_user	limits and counts of one user.
+ *
+ * The inode of an event
+ *   Each event has one of its own, whose i_mapping is what a revoke zaps. Every
+ *   holder holds the inode too, and lets it go after it has ceased to be a holder:
+ *   se_event.inode is valid as long as there are holders, and for the last one
+ *   still while it revokes.
+ *   CREATE makes it in an internal file system. Nothing but the files refers to it,
+ *   and it does not know its event.
+ *   A name is an inode of synceventfs (fs.c) and its pinned dentry. i_private is
+ *   the event, a reference that eviction drops. The name is a holder as long as
+ *   i_nlink is not zero: unlink lets go, or eviction when the file system is
+ *   unmounted, which nothing but names can outlive. What else keeps such an inode
+ *   (O_PATH, a path walk) is no holder: who opens it then is told -EIDRM.
  *
  * Who ends a waiter
  *   A waiter is unlinked from its event exactly once, under the event lock, by
@@ -34,6 +48,7 @@
  *   spurious wake-up, as wake_q has them too.
  *
  * Lock order
+ *   i_rwsem of a name and its directory	held by the VFS around create, unlink
  *   se_queue.mutex		cookies of a queue; held while completions are copied out
  *     folio lock of the cell's page	state LIVE -> REVOKED against the fault handler
  *       se_event.lock		waiters, hints, state, se_file
@@ -149,9 +164,9 @@ struct se_batch {
  * @rings: RING calls
  * @page: the page of the cell
  * @cell: its kernel address. Shared with user space and not trusted
- * @inode: of all its files, valid while @files is not zero
- * @files: open files
- * @ref: open files and queue entries
+ * @inode: of its files and its name; valid while @holders is not zero
+ * @holders: open files, and one for the name
+ * @ref: open files, queue entries, and one for the inode of the name
  * @id: for people
  * @flags: SYNCEVENT_CREATE_*
  * @publishers: SYNCEVENT_LOC_*
@@ -179,7 +194,7 @@ struct se_event {
 	struct page *page;
 	struct syncevent_cell *cell;
 	struct inode *inode;
-	atomic_t files;
+	atomic_t holders;
 	struct kref ref;
 	u64 id;
 	u32 flags;
@@ -246,15 +261,26 @@ long se_ioctl_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 
 /* ---- event.c: events ------------------------------------------------------------ */
 
+#define SE_FS_MAGIC	0x53594e45	/* "SYNE": both file systems */
+
 extern struct vfsmount *se_mnt;
 
 int se_fs_pin(void);
 void se_fs_unpin(void);
-struct se_event *se_event_alloc(const struct syncevent_create *create);
+struct se_event *se_event_alloc(const struct syncevent_create *create,
+				struct inode *inode);
 void se_event_put(struct se_event *ev);
+bool se_event_hold(struct se_event *ev);
+void se_event_unhold(struct se_event *ev);
 int se_revoke(struct se_event *ev);
 
+/* ---- fs.c: names --------------------------------------------------------------------- */
+
+extern struct file_system_type se_names_type;
+
 /* ---- file.c: open files of events ------------------------------------------------- */
+
+extern const struct file_operations se_event_fops;
 
 long se_event_create(struct file *device, void *arg);
 struct file *se_event_fget(int fd);

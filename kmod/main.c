@@ -165,15 +165,25 @@ static int __init se_init(void)
 	se_workqueue = alloc_workqueue("syncevent", WQ_UNBOUND, 0);
 	if (!se_workqueue)
 		return -ENOMEM;
+	ret = register_filesystem(&se_names_type);
+	if (ret)
+		goto err_workqueue;
 	ret = misc_register(&se_dev);
 	if (ret)
-		destroy_workqueue(se_workqueue);
+		goto err_names;
+	return 0;
+
+err_names:
+	unregister_filesystem(&se_names_type);
+err_workqueue:
+	destroy_workqueue(se_workqueue);
 	return ret;
 }
 
 static void __exit se_exit(void)
 {
 	misc_deregister(&se_dev);
+	unregister_filesystem(&se_names_type);
 	destroy_workqueue(se_workqueue);
 }
 

@@ -19,14 +19,24 @@
  * and a satisfied wait acquire: what was written before an update is visible
  * after a wait that saw it.
  *
- * Fork: a child may go on using the handles of its parent. Exec: the file
- * descriptors are close-on-exec.
+ * Fork: a child may go on using the handles of its parent: updates, waits and
+ * the rest reach the same event. What polls on the shm provider is the one
+ * exception: a child's syncevent_poll_fd() and its queues are copies of its own
+ * from the fork on. Exec: the file descriptors are close-on-exec.
+ *
+ * Providers: the kernel provider (/dev/syncevent) keeps every promise made here.
+ * The shm provider needs no module: a shared page and a futex. What it does not
+ * promise is marked "shm:", and syncevent_query() tells the difference. Unless
+ * an attribute or the environment variable SYNCEVENT_PROVIDER (kernel or shm)
+ * says otherwise, shm is used only where there is no /dev/syncevent: being denied
+ * it is an error, so that one name never means two events.
  */
 #ifndef SYNCEVENT_H
 #define SYNCEVENT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +68,14 @@ enum syncevent_how {
 
 /* ---- events ---------------------------------------------------------------- */
 
+/** enum syncevent_provider - who keeps an event */
+enum syncevent_provider {
+	SYNCEVENT_PROVIDER_DEFAULT,	/* as described above */
+	SYNCEVENT_PROVIDER_KERNEL,	/* /dev/syncevent */
+	SYNCEVENT_PROVIDER_SHM,		/* a shared page and a futex */
+	SYNCEVENT_PROVIDER_ADDR,	/* answer only: an event on attr.addr */
+};
+
 /** SYNCEVENT_SILENT - publishers may update without a ring (DMA, RDMA, GPU) */
 #define SYNCEVENT_SILENT	(1U << 0)
 
@@ -68,6 +86,14 @@ enum syncevent_how {
  * @value: the counter's first value
  * @publishers: SYNCEVENT_LOC_* of linux/syncevent.h, a placement hint; 0: CPU
  * @subscribers: likewise
+ * @provider: enum syncevent_provider
+ * @reserved: zero
+ * @addr: the counter lies in these 8 bytes of the caller, aligned to 8, that
+ *        outlive the handle; @value is ignored: it is what is there. Whoever can
+ *        write them may update the event, and need not ring: it is SILENT, and a
+ *        sleeper looks now and then (struct syncevent_caps, late_max_ns). It has
+ *        no file descriptor and no cell, and only this process and its children
+ *        can use the handle. NULL for any other event
  */
 struct syncevent_attr {
 	uint32_t size;
@@ -75,6 +101,9 @@ struct syncevent_attr {
 	uint64_t value;
 	uint32_t publishers;
 	uint32_t subscribers;
+	uint32_t provider;
+	uint32_t reserved;
+	uint64_t *addr;
 };
 
 /**
@@ -84,12 +113,49 @@ struct syncevent_attr {
  *
  * The event lives while a file descriptor or a mapping of it is held anywhere.
  *
- * Return: 0; -ENOENT or -ENODEV: the module is not loaded; -EACCES or -EPERM: no
- * right to open /dev/syncevent; -EINVAL or -E2BIG: @attr; -EMFILE: the process
- * has no free file descriptor or the user has too many events; -ENFILE: nor has
- * the machine; -ENOMEM.
+ * Return: 0; -ENOENT or -ENODEV: the kernel provider was asked for and the module
+ * is not loaded; -EACCES or -EPERM: no right to open /dev/syncevent; -EINVAL or
+ * -E2BIG: @attr, or SYNCEVENT_PROVIDER in the environment is neither kernel nor
+ * shm; -EMFILE: the process has no free file descriptor or the user has too many
+ * events; -ENFILE: nor has the machine; -ENOMEM.
  */
 int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr);
+
+/** SYNCEVENT_NAME_MAX - longest name, in bytes without the final NUL */
+#define SYNCEVENT_NAME_MAX	245
+
+/**
+ * syncevent_open() - open an event by its name, or make it
+ * @ev: where the handle goes
+ * @name: 1 to SYNCEVENT_NAME_MAX bytes, no '/', not beginning with '.'
+ * @oflag: O_RDONLY (read and wait only) or O_RDWR; O_CREAT to make it if it does
+ *         not exist, for which the rights must be O_RDWR; O_EXCL with O_CREAT to
+ *         fail if it does
+ * @mode: with O_CREAT, who may open it, as for open(2); the umask applies
+ * @attr: with O_CREAT, how to make it; @attr->provider chooses where to look in
+ *        any case. @attr->addr must be NULL
+ *
+ * Names of the kernel provider are files of a synceventfs on /dev/syncevents, a
+ * name of the shm provider is a file /dev/shm/syncevent.NAME. The name keeps the
+ * event alive; syncevent_unlink() removes it.
+ *
+ * Return: 0; -ENOENT: no such name, and no O_CREAT; -ENODEV: the kernel provider
+ * was asked for, and no synceventfs is mounted on /dev/syncevents; -EEXIST;
+ * -EACCES: the mode denies it; -EINVAL: @name, @oflag or @attr, or what is there
+ * is no event; -ENAMETOOLONG; -EIDRM: revoked; -E2BIG, -EMFILE, -ENFILE, -ENOSPC,
+ * -ENOMEM and what else open(2) returns.
+ */
+int syncevent_open(struct syncevent **ev, const char *name, int oflag, mode_t mode,
+		   const struct syncevent_attr *attr);
+
+/**
+ * syncevent_unlink() - remove a name of the default provider
+ * @name: as for syncevent_open()
+ *
+ * Handles go on working. Return: 0; -ENOENT; -EACCES or -EPERM: not yours;
+ * -EINVAL, -ENAMETOOLONG: @name; -ENODEV.
+ */
+int syncevent_unlink(const char *name);
 
 /**
  * syncevent_from_fd() - make a handle of an event's file descriptor
@@ -107,8 +173,11 @@ int syncevent_from_fd(struct syncevent **ev, int fd);
  * syncevent_fd() - the event's file descriptor
  * @ev: an event
  *
- * For poll(2), epoll(7), io_uring, read(2), write(2), SCM_RIGHTS. It belongs to
- * the handle and is closed with it. Return: the file descriptor.
+ * To hand to another process (SCM_RIGHTS, fork) for syncevent_from_fd(), and for
+ * fstat(2). On the kernel provider also for poll(2), epoll(7), io_uring, read(2)
+ * and write(2); what works with each provider is syncevent_poll_fd(). It belongs
+ * to the handle and is closed with it. Return: the file descriptor; -ENOTSUP: an
+ * event on attr.addr has none.
  */
 int syncevent_fd(const struct syncevent *ev);
 
@@ -141,10 +210,142 @@ void syncevent_close(struct syncevent *ev);
  * @ev: an event
  *
  * Every wait on it ends with -EIDRM, and every later call but syncevent_close()
- * returns -EIDRM. Safe at any time. Return: 0; -EBADF: no right to update;
+ * and syncevent_stat() returns -EIDRM. Safe at any time. Return: 0; -EBADF: no right to update;
  * -EIDRM: it was revoked before.
  */
 int syncevent_revoke(struct syncevent *ev);
+
+/** syncevent_stat.flags */
+#define SYNCEVENT_STAT_UPDATE		(1U << 0)	/* this handle may update */
+#define SYNCEVENT_STAT_REVOKED		(1U << 1)
+#define SYNCEVENT_STAT_SILENT		(1U << 2)
+
+/**
+ * struct syncevent_stat - what is known of an event
+ * @size: sizeof(struct syncevent_stat)
+ * @provider: enum syncevent_provider
+ * @id: of the event. shm: the inode number of its page. On attr.addr: the address
+ * @value: the counter
+ * @flags: SYNCEVENT_STAT_*
+ * @publishers: SYNCEVENT_LOC_*
+ * @subscribers: SYNCEVENT_LOC_*
+ * @waiters: parked now: sleeping calls, armed files, queue entries. shm: 0
+ * @rings: updates that had to ask for waiters to be judged
+ * @wakes: waiters that an update satisfied. shm: 0
+ */
+struct syncevent_stat {
+	uint32_t size;
+	uint32_t provider;
+	uint64_t id;
+	uint64_t value;
+	uint32_t flags;
+	uint32_t publishers;
+	uint32_t subscribers;
+	uint32_t waiters;
+	uint64_t rings;
+	uint64_t wakes;
+};
+
+/**
+ * syncevent_stat() - ask about an event, a revoked one too
+ * @ev: an event
+ * @stat: its size set by the caller, the rest filled
+ *
+ * Return: 0; -EINVAL or -E2BIG: @stat->size.
+ */
+int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat);
+
+/** SYNCEVENT_BLOB_MAX - room for any exported blob, in bytes */
+#define SYNCEVENT_BLOB_MAX	256
+
+/**
+ * syncevent_export() - describe an event in bytes that another process imports
+ * @ev: an event
+ * @flags: SYNCEVENT_RDONLY: who has the blob may read and wait only; or 0
+ * @blob: where the bytes go
+ * @size: room in @blob
+ *
+ * The bytes may travel by any means: they hold for as long as this handle is open
+ * in this process. Who knows them can import them if it may look into this
+ * process (/proc: same user, or privileged), in the same PID namespace.
+ *
+ * Return: the blob's length; -EINVAL: @flags; -ENOSPC: @size is too small; -EBADF:
+ * the handle is read-only and SYNCEVENT_RDONLY is not set; -EIDRM; -EOPNOTSUPP:
+ * not of the shm provider.
+ */
+int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_t size);
+
+/**
+ * syncevent_import() - a handle of an event that another process exported
+ * @ev: where the handle goes
+ * @blob: from syncevent_export()
+ * @size: its length
+ *
+ * Every byte is checked, whoever made them.
+ *
+ * Return: 0; -EINVAL: not a blob, damaged, or of another version; -ENOENT: the
+ * handle or the process that exported it is gone; -EACCES: no right to look into
+ * it, or the key is wrong; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM.
+ */
+int syncevent_import(struct syncevent **ev, const void *blob, size_t size);
+
+/** syncevent_caps.guarantees */
+#define SYNCEVENT_CAP_EXACT	(1ULL << 0)	/* wakes those satisfied and no others */
+#define SYNCEVENT_CAP_RIGHTS	(1ULL << 1)	/* rights hold against any program */
+#define SYNCEVENT_CAP_ZAP	(1ULL << 2)	/* revocation takes mappings away */
+#define SYNCEVENT_CAP_PROMPT	(1ULL << 3)	/* a publisher's death delays no wait */
+#define SYNCEVENT_CAP_FD	(1ULL << 4)	/* syncevent_fd() polls, reads, writes */
+
+/**
+ * struct syncevent_caps - a provider, and what it guarantees
+ * @size: sizeof(struct syncevent_caps)
+ * @provider: enum syncevent_provider, never DEFAULT
+ * @guarantees: SYNCEVENT_CAP_*
+ * @abi: version of the kernel ABI, or of the layout of the shared page
+ * @wait_max: most entries of a syncevent_wait_many()
+ * @events_max: most events of this user; 0: no limit of its own
+ * @events: this user's now
+ * @entries_max: most queue entries of this user; 0: no limit of its own
+ * @entries: this user's now
+ * @late_max_ns: how late a sleeper on a SILENT event can be
+ * @recheck_ns: how late a sleeper can be if a publisher was killed between its
+ *              update and its ring; 0: not at all
+ * @names: folder of the named events; a constant string
+ * @name_prefix: what the files of events begin with in it; a constant string
+ */
+struct syncevent_caps {
+	uint32_t size;
+	uint32_t provider;
+	uint64_t guarantees;
+	uint32_t abi;
+	uint32_t wait_max;
+	uint64_t events_max;
+	uint64_t events;
+	uint64_t entries_max;
+	uint64_t entries;
+	uint64_t late_max_ns;
+	uint64_t recheck_ns;
+	const char *names;
+	const char *name_prefix;
+};
+
+/**
+ * syncevent_query() - which provider is used, and what it guarantees
+ * @provider: one of them, or DEFAULT for the one that would be used
+ * @caps: its size set by the caller, the rest filled
+ *
+ * Return: 0; -EINVAL or -E2BIG: @provider or @caps->size; -ENOENT, -ENODEV,
+ * -EACCES, ...: the kernel provider cannot be used, as syncevent_create().
+ */
+int syncevent_query(enum syncevent_provider provider, struct syncevent_caps *caps);
+
+/**
+ * syncevent_strerror() - what an error of this library means
+ * @err: what a function returned; positive is taken as negative
+ *
+ * Thread-safe. Return: a constant string, one sentence without its full stop.
+ */
+const char *syncevent_strerror(int err);
 
 /*
  * ---- data path: no allocation, no system call unless a sleeper asks ----------
@@ -170,7 +371,8 @@ int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old);
  * syncevent_ring() - have the kernel judge all waiters by the current value
  * @ev: an event
  *
- * Needed only after an update made through syncevent_cell(). Carries no value.
+ * Needed only after an update made through syncevent_cell(), by the inlines of
+ * syncevent/cell.h, when these say so. Carries no value.
  * Return: 0; -EBADF: read-only; -EIDRM.
  */
 int syncevent_ring(struct syncevent *ev);
@@ -180,7 +382,7 @@ int syncevent_ring(struct syncevent *ev);
  * @ev: an event
  *
  * Valid until the handle is closed. Read-only memory if the handle is.
- * Return: the cell.
+ * Return: the cell; NULL: an event on attr.addr has none.
  */
 struct syncevent_cell *syncevent_cell(struct syncevent *ev);
 
@@ -268,10 +470,12 @@ struct syncevent_many {
  * the call. An event that is revoked before its condition was seen to hold ends
  * it with -EIDRM.
  *
- * The first call opens /dev/syncevent and keeps it open.
+ * The events may be of one provider, and on attr.addr. The first call on those of
+ * the kernel provider opens /dev/syncevent and keeps it open.
  *
  * Return: 0; -ETIMEDOUT; -EINTR; -EIDRM (@index and the status tell which);
- * -EINVAL: @many, @count, @flags or @opts; -E2BIG: @opts; -ENOMEM; or, as the
+ * -EINVAL: @many, @count, @flags or @opts; -E2BIG: @opts; -EXDEV: events of the
+ * kernel provider and of shm together; -ENOMEM; or, as the
  * device must be opened, -ENOENT, -ENODEV, -EACCES, -EPERM, -EMFILE or -ENFILE
  * as syncevent_create().
  */
@@ -298,6 +502,34 @@ int syncevent_arm(struct syncevent *ev, enum syncevent_cond cond, uint64_t opera
 /** syncevent_disarm() - back to "differs from the last read". Return: 0; -EIDRM. */
 int syncevent_disarm(struct syncevent *ev);
 
+/**
+ * syncevent_poll_fd() - what to put into poll(2), epoll(7), io_uring or select(2)
+ * @ev: an event
+ *
+ * Readable while the condition holds that was set by syncevent_arm() or, without
+ * one, while the value differs from the one last read. POLLHUP or POLLERR, or
+ * readable: the event is revoked. On the kernel provider this is syncevent_fd();
+ * others serve it by a thread of the library, made at the first call: it may be
+ * announced late or once too often, and syncevent_read() tells. It belongs to the
+ * handle and is closed with it.
+ *
+ * Return: the file descriptor; -EMFILE; -ENFILE; -ENOMEM; -EAGAIN: no thread can
+ * be made; -EIDRM.
+ */
+int syncevent_poll_fd(struct syncevent *ev);
+
+/**
+ * syncevent_read() - take what syncevent_poll_fd() announced; never sleeps
+ * @ev: an event
+ * @value: gets the value, or NULL
+ *
+ * Reads the value if the condition holds, which then is the one last read. Does
+ * not reset the counter: while an armed condition holds the fd stays readable.
+ *
+ * Return: 0; -EAGAIN: the condition does not hold; -EIDRM: revoked.
+ */
+int syncevent_read(struct syncevent *ev, uint64_t *value);
+
 /* ---- wait queues: many waits, no threads ---------------------------------------- */
 
 /**
@@ -314,10 +546,10 @@ struct syncevent_done {
 };
 
 /**
- * syncevent_queue_create() - make a wait queue
+ * syncevent_queue_create() - make a wait queue of the default provider
  * @q: where the handle goes
  *
- * Return: 0; or as syncevent_create().
+ * Return: 0; or as syncevent_create(); -EAGAIN: no thread can be made.
  */
 int syncevent_queue_create(struct syncevent_queue **q);
 
@@ -337,8 +569,8 @@ int syncevent_queue_fd(const struct syncevent_queue *q);
  * If the condition holds or the deadline has passed already, the completion is
  * there at once.
  *
- * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EIDRM: @ev is
- * revoked; -ENOSPC: too many entries of this user; -ENOMEM.
+ * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EXDEV: @ev is of
+ * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -ENOSPC: too many entries of this user; -ENOMEM.
  */
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,

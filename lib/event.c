@@ -3,14 +3,7 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-_Static_assert(SYNCEVENT_SILENT == SYNCEVENT_CREATE_SILENT, "attr.flags");
-_Static_assert(SYNCEVENT_RDONLY == SYNCEVENT_DUP_RDONLY, "flags of dup");
 
 int se_copy_struct(void *to, const void *from, size_t known)
 {
@@ -28,126 +21,94 @@ int se_copy_struct(void *to, const void *from, size_t known)
 	return 0;
 }
 
-static size_t page_size(void)
+int se_attr(struct syncevent_attr *to, const struct syncevent_attr *attr)
 {
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Makes a handle that owns @fd; closes it if that fails. Passes errors through. */
-static int handle(struct syncevent **out, int fd, bool writable)
-{
-	struct syncevent *ev;
-	void *page;
 	int err;
 
-	fd = se_above_stdio(fd);
-	if (fd < 0)
-		return fd;
-	ev = malloc(sizeof(*ev));
-	if (!ev) {
-		close(fd);
-		return -ENOMEM;
+	*to = (struct syncevent_attr){ .size = sizeof(*to) };
+	if (attr) {
+		err = se_copy_struct(to, attr, sizeof(*to));
+		if (err)
+			return err;
 	}
-	page = mmap(NULL, page_size(), writable ? PROT_READ | PROT_WRITE : PROT_READ,
-		    MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED) {
-		/* EAGAIN: mlockall() is in force and its limit is reached */
-		err = errno == EAGAIN ? -ENOMEM : -errno;
-		free(ev);
-		close(fd);
-		return err;
-	}
-	ev->cell = page;
-	ev->fd = fd;
-	ev->writable = writable;
-	*out = ev;
+	if (to->flags & ~SYNCEVENT_SILENT || to->reserved ||
+	    (to->publishers | to->subscribers) & ~SYNCEVENT_LOC_ALL)
+		return -EINVAL;
 	return 0;
 }
 
 int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr)
 {
-	struct syncevent_attr a = { .size = sizeof(a) };
-	struct syncevent_create create = { 0 };
-	int device, fd, err;
+	struct syncevent_attr a;
+	int provider, err;
 
-	if (attr) {
-		err = se_copy_struct(&a, attr, sizeof(a));
-		if (err)
-			return err;
-	}
-	if (a.flags & ~SYNCEVENT_SILENT)
-		return -EINVAL;
-	create.value = a.value;
-	create.flags = a.flags;
-	create.publishers = a.publishers;
-	create.subscribers = a.subscribers;
-
-	device = se_device_open();
-	if (device < 0)
-		return device;
-	fd = se_ioctl(device, SYNCEVENT_IOC_CREATE, &create);
-	close(device);
-	/* Whatever lies at /dev/syncevent, it is not the module. */
-	if (fd == -ENOTTY)
-		return -ENODEV;
-	return handle(ev, fd, true);
+	err = se_attr(&a, attr);
+	if (err)
+		return err;
+	if (a.addr)
+		return a.provider ? -EINVAL : se_addr_create(ev, &a);
+	provider = se_choose(a.provider);
+	if (provider < 0)
+		return provider;
+	return provider == SYNCEVENT_PROVIDER_SHM ? se_shm_create(ev, &a) :
+						    se_kernel_create(ev, &a);
 }
 
 int syncevent_from_fd(struct syncevent **ev, int fd)
 {
-	struct syncevent_info info;
-	int err = se_ioctl(fd, SYNCEVENT_IOC_INFO, &info);
+	/* What it is says who keeps it, whatever the default. */
+	int err = se_kernel_from_fd(ev, fd);
 
-	if (err)
-		return err == -EBADF ? err : -EINVAL;
-	if (info.flags & SYNCEVENT_INFO_REVOKED)
-		return -EIDRM;
-	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return handle(ev, fd < 0 ? -errno : fd, info.flags & SYNCEVENT_INFO_UPDATE);
+	return err == -EINVAL ? se_shm_from_fd(ev, fd) : err;
 }
 
 int syncevent_fd(const struct syncevent *ev)
 {
-	return ev->fd;
+	return ev->fd < 0 ? -ENOTSUP : ev->fd;
 }
 
 int syncevent_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags)
 {
-	struct syncevent_dup dup = { .flags = flags };
-
-	if (flags & ~SYNCEVENT_RDONLY)
-		return -EINVAL;
-	return handle(out, se_ioctl(ev->fd, SYNCEVENT_IOC_DUP, &dup),
-		      ev->writable && !flags);
+	return flags & ~SYNCEVENT_RDONLY ? -EINVAL : ev->provider->dup(out, ev, flags);
 }
 
 void syncevent_close(struct syncevent *ev)
 {
-	if (!ev)
-		return;
-	munmap(ev->cell, page_size());
-	close(ev->fd);
-	free(ev);
+	if (ev)
+		ev->provider->close(ev);
 }
 
-int syncevent_revoke(struct syncevent *ev)
+struct syncevent_cell *syncevent_cell(struct syncevent *ev)
 {
-	return se_ioctl(ev->fd, SYNCEVENT_IOC_REVOKE, NULL);
+	return ev->value == &ev->cell->value ? ev->cell : NULL;
 }
 
-int syncevent_get(struct syncevent *ev, uint64_t *value)
+int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat)
 {
-	if (!syncevent_cell_live(ev->cell))
-		return -EIDRM;
-	*value = syncevent_cell_get(ev->cell);
-	return 0;
+	struct syncevent_stat s;
+	int err = se_copy_struct(&s, stat, sizeof(s));
+
+	if (err)
+		return err;
+	s = (struct syncevent_stat){
+		.size = stat->size,
+		.provider = ev->provider->id,
+		.value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE),
+		.flags = ev->writable ? SYNCEVENT_STAT_UPDATE : 0,
+	};
+	err = ev->provider->stat(ev, &s);
+	if (!err)
+		*stat = s;
+	return err;
 }
+
+/* ---- data path ------------------------------------------------------------------- */
 
 /*
  * An update has succeeded once the value is in the cell. Whoever waited for it
  * may revoke the event before the publisher comes to ring: that must not look
  * as if the update had failed, or a caller would count a signal as lost that
- * was seen. So the state is asked before, and the answer of RING, which can
+ * was seen. So the state is asked before, and the answer of the ring, which can
  * only be EIDRM, is dropped. An update that crosses a revocation succeeds: it
  * came before, and nobody is left to miss it.
  */
@@ -158,49 +119,85 @@ static int may_update(const struct syncevent *ev)
 	return syncevent_cell_live(ev->cell) ? 0 : -EIDRM;
 }
 
+/* The update was a locked instruction or is followed by a fence: SE-A. */
+static void updated(struct syncevent *ev, uint64_t value)
+{
+	syncevent_cell_se_a();
+	if (syncevent_cell_must_ring(ev->cell, value))
+		(void)ev->provider->ring(ev);
+}
+
+int syncevent_get(struct syncevent *ev, uint64_t *value)
+{
+	if (!syncevent_cell_live(ev->cell))
+		return -EIDRM;
+	*value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
 int syncevent_set(struct syncevent *ev, uint64_t value)
 {
 	int err = may_update(ev);
 
-	if (!err && syncevent_cell_set(ev->cell, value))
-		(void)se_ioctl(ev->fd, SYNCEVENT_IOC_RING, NULL);
-	return err;
+	if (err)
+		return err;
+	(void)__atomic_exchange_n(ev->value, value, __ATOMIC_SEQ_CST);
+	updated(ev, value);
+	return 0;
 }
 
 int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old)
 {
 	int err = may_update(ev);
+	uint64_t before;
 
-	if (!err && syncevent_cell_add(ev->cell, n, old))
-		(void)se_ioctl(ev->fd, SYNCEVENT_IOC_RING, NULL);
-	return err;
+	if (err)
+		return err;
+	before = __atomic_fetch_add(ev->value, n, __ATOMIC_SEQ_CST);
+	if (old)
+		*old = before;
+	updated(ev, before + n);
+	return 0;
 }
 
 int syncevent_ring(struct syncevent *ev)
 {
-	return se_ioctl(ev->fd, SYNCEVENT_IOC_RING, NULL);
+	int err = may_update(ev);
+
+	return err ? err : ev->provider->ring(ev);
 }
 
-struct syncevent_cell *syncevent_cell(struct syncevent *ev)
+int syncevent_revoke(struct syncevent *ev)
 {
-	return ev->cell;
+	return ev->writable ? ev->provider->revoke(ev) : -EBADF;
 }
+
+/* ---- what polls -------------------------------------------------------------------- */
 
 int syncevent_arm(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		  uint64_t mask)
 {
-	struct syncevent_arm arm = {
-		.operand = operand,
-		.mask = mask,
-		.cond = cond,
-	};
+	const struct se_cond c = { .operand = operand, .mask = mask, .cond = cond };
 
-	return se_ioctl(ev->fd, SYNCEVENT_IOC_ARM, &arm);
+	return c.cond > SYNCEVENT_LE ? -EINVAL : ev->provider->arm(ev, &c);
 }
 
 int syncevent_disarm(struct syncevent *ev)
 {
-	struct syncevent_arm arm = { .flags = SYNCEVENT_ARM_CLEAR };
+	return ev->provider->arm(ev, NULL);
+}
 
-	return se_ioctl(ev->fd, SYNCEVENT_IOC_ARM, &arm);
+int syncevent_poll_fd(struct syncevent *ev)
+{
+	return ev->provider->poll_fd(ev);
+}
+
+int syncevent_read(struct syncevent *ev, uint64_t *value)
+{
+	uint64_t v;
+	int err = ev->provider->read(ev, &v);
+
+	if (!err && value)
+		*value = v;
+	return err;
 }

@@ -4,7 +4,7 @@
  *
  * All waits look before they do anything else. SPIN and YIELD are repeated
  * looks at the cell and never enter the kernel for the event's sake, BLOCK
- * leaves everything after the first look to the kernel, ADAPTIVE is a short
+ * leaves everything after the first look to the provider, ADAPTIVE is a short
  * SPIN and then BLOCK.
  */
 #include "internal.h"
@@ -15,12 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(SYNCEVENT_EQ == SYNCEVENT_COND_EQ && SYNCEVENT_NEQ == SYNCEVENT_COND_NEQ &&
-	       SYNCEVENT_GT == SYNCEVENT_COND_GT && SYNCEVENT_GE == SYNCEVENT_COND_GE &&
-	       SYNCEVENT_LT == SYNCEVENT_COND_LT && SYNCEVENT_LE == SYNCEVENT_COND_LE,
-	       "enum syncevent_cond");
-_Static_assert(SYNCEVENT_REALTIME == SYNCEVENT_WAIT_REALTIME, "opts.flags");
-_Static_assert(SYNCEVENT_FOREVER == SYNCEVENT_NO_DEADLINE, "opts.deadline");
 _Static_assert(SYNCEVENT_MANY_MAX == SYNCEVENT_WAIT_MAX, "count of wait_many");
 
 /* About what it costs to fall asleep and be woken: waiting longer awake cannot win. */
@@ -28,8 +22,6 @@ _Static_assert(SYNCEVENT_MANY_MAX == SYNCEVENT_WAIT_MAX, "count of wait_many");
 
 /* Reading the clock costs as much as some looks, so it is done once in so many. */
 #define LOOKS_PER_CLOCK		32
-
-#define NOT_YET			1	/* a look that found nothing to report */
 
 typedef int look_fn(void *arg);
 
@@ -53,22 +45,37 @@ static bool one_cpu(void)
 	return n == 1;
 }
 
-static bool holds(uint32_t cond, uint64_t value, uint64_t operand)
+bool se_holds(const struct se_cond *c, uint64_t value)
 {
-	switch (cond) {
+	value &= c->mask;
+	switch (c->cond) {
 	case SYNCEVENT_EQ:
-		return value == operand;
+		return value == c->operand;
 	case SYNCEVENT_NEQ:
-		return value != operand;
+		return value != c->operand;
 	case SYNCEVENT_GT:
-		return value > operand;
+		return value > c->operand;
 	case SYNCEVENT_GE:
-		return value >= operand;
+		return value >= c->operand;
 	case SYNCEVENT_LT:
-		return value < operand;
+		return value < c->operand;
 	default:
-		return value <= operand;
+		return value <= c->operand;
 	}
+}
+
+int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value)
+{
+	if (!syncevent_cell_live(ev->cell))
+		return -EIDRM;
+	*value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE);
+	return se_holds(c, *value) ? 0 : SE_NOT_YET;
+}
+
+bool se_passed(const struct syncevent_wait_opts *o)
+{
+	return o->deadline != SYNCEVENT_FOREVER &&
+	       se_now(o->flags & SYNCEVENT_REALTIME) >= o->deadline;
 }
 
 static int get_opts(struct syncevent_wait_opts *to, const struct syncevent_wait_opts *opts)
@@ -91,15 +98,9 @@ static int get_opts(struct syncevent_wait_opts *to, const struct syncevent_wait_
 	return 0;
 }
 
-static bool passed(const struct syncevent_wait_opts *o)
-{
-	return o->deadline != SYNCEVENT_FOREVER &&
-	       se_now(o->flags & SYNCEVENT_REALTIME) >= o->deadline;
-}
-
 /*
  * Looks until something is seen, the deadline passes or, for ADAPTIVE, the
- * budget is used up (NOT_YET). The budget is of CLOCK_MONOTONIC whatever the
+ * budget is used up (SE_NOT_YET). The budget is of CLOCK_MONOTONIC whatever the
  * clock of the deadline, which someone may set back.
  */
 static int spin(look_fn *look, void *arg, const struct syncevent_wait_opts *o)
@@ -116,82 +117,64 @@ static int spin(look_fn *look, void *arg, const struct syncevent_wait_opts *o)
 		else
 			syncevent_cell_pause();
 		ret = look(arg);
-		if (ret != NOT_YET)
+		if (ret != SE_NOT_YET)
 			return ret;
 		if (o->how != SYNCEVENT_YIELD && ++looks % LOOKS_PER_CLOCK)
 			continue;
-		if (passed(o)) {
+		if (se_passed(o)) {
 			/* What came before the deadline counts, seen late or not. */
 			ret = look(arg);
-			return ret == NOT_YET ? -ETIMEDOUT : ret;
+			return ret == SE_NOT_YET ? -ETIMEDOUT : ret;
 		}
 		if (end != SYNCEVENT_FOREVER && se_now(false) >= end)
-			return NOT_YET;
+			return SE_NOT_YET;
 	}
 }
 
+/* ---- one event ------------------------------------------------------------------- */
+
 struct one {
-	const struct syncevent_cell *cell;
-	uint64_t operand;
-	uint64_t mask;
+	struct syncevent *ev;
+	struct se_cond c;
 	uint64_t value;
-	uint32_t cond;
 };
 
 static int look_one(void *arg)
 {
 	struct one *one = arg;
 
-	if (!syncevent_cell_live(one->cell))
-		return -EIDRM;
-	one->value = syncevent_cell_get(one->cell);
-	return holds(one->cond, one->value & one->mask, one->operand) ? 0 : NOT_YET;
-}
-
-static int sleep_one(int fd, struct one *one, const struct syncevent_wait_opts *o)
-{
-	struct syncevent_wait wait = {
-		.operand = one->operand,
-		.mask = one->mask,
-		.deadline = o->deadline,
-		.cond = one->cond,
-		.flags = o->flags,
-	};
-	int ret = se_ioctl(fd, SYNCEVENT_IOC_WAIT, &wait);
-
-	one->value = wait.value;
-	return ret;
+	return se_look(one->ev, &one->c, &one->value);
 }
 
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		   uint64_t mask, const struct syncevent_wait_opts *opts, uint64_t *seen)
 {
 	struct one one = {
-		.cell = ev->cell,
-		.operand = operand,
-		.mask = mask,
-		.cond = cond,
+		.ev = ev,
+		.c = { .operand = operand, .mask = mask, .cond = cond },
 	};
 	struct syncevent_wait_opts o;
 	int ret = get_opts(&o, opts);
 
 	if (ret)
 		return ret;
-	if (one.cond > SYNCEVENT_LE)
+	if (one.c.cond > SYNCEVENT_LE)
 		return -EINVAL;
 
 	ret = look_one(&one);
-	if (ret == NOT_YET && !o.deadline)
+	if (ret == SE_NOT_YET && !o.deadline)
 		ret = -ETIMEDOUT;
-	if (ret == NOT_YET && o.how != SYNCEVENT_BLOCK &&
+	if (ret == SE_NOT_YET && o.how != SYNCEVENT_BLOCK &&
 	    !(o.how == SYNCEVENT_ADAPTIVE && one_cpu()))
 		ret = spin(look_one, &one, &o);
-	if (ret == NOT_YET)
-		ret = sleep_one(ev->fd, &one, &o);
+	if (ret == SE_NOT_YET)
+		ret = ev->provider->sleep(ev, &one.c, &o, &one.value);
 	if (!ret && seen)
 		*seen = one.value;
 	return ret;
 }
+
+/* ---- several events ---------------------------------------------------------------- */
 
 /* The kernel's own request serves as the record of a wait in user space too. */
 struct several {
@@ -199,7 +182,19 @@ struct several {
 	struct syncevent_wait_entry *entries;
 	struct syncevent_wait_many *request;
 	unsigned int left;		/* conditions that have yet to hold */
+	unsigned int kernel;		/* entries of the kernel provider */
 };
+
+/* One condition was seen to hold or its event to be gone. */
+static int seen(struct several *s, unsigned int i, int status, uint64_t value)
+{
+	s->entries[i].status = status;
+	s->request->index = i;
+	if (status < 0)
+		return status;
+	s->entries[i].value = value;
+	return --s->left ? SE_NOT_YET : 0;
+}
 
 static int look_several(void *arg)
 {
@@ -207,44 +202,131 @@ static int look_several(void *arg)
 	unsigned int i;
 
 	for (i = 0; i < s->request->count; i++) {
-		struct syncevent_wait_entry *entry = &s->entries[i];
-		const struct syncevent_cell *cell = s->many[i].ev->cell;
+		const struct syncevent_wait_entry *entry = &s->entries[i];
+		const struct se_cond c = {
+			.operand = entry->operand,
+			.mask = entry->mask,
+			.cond = entry->cond,
+		};
 		uint64_t value;
+		int ret;
 
 		if (entry->status)
 			continue;
-		if (!syncevent_cell_live(cell)) {
-			entry->status = -EIDRM;
-			s->request->index = i;
-			return -EIDRM;
-		}
-		value = syncevent_cell_get(cell);
-		if (!holds(entry->cond, value & entry->mask, entry->operand))
-			continue;
-		entry->value = value;
-		entry->status = 1;
-		s->request->index = i;
-		if (!--s->left)
-			return 0;
+		ret = se_look(s->many[i].ev, &c, &value);
+		if (ret != SE_NOT_YET)
+			ret = seen(s, i, ret ? ret : 1, value);
+		if (ret != SE_NOT_YET)
+			return ret;
 	}
-	return NOT_YET;
+	return SE_NOT_YET;
 }
 
-static int poll_several(struct syncevent_many *many, struct syncevent_wait_many *request,
-			struct syncevent_wait_entry *entries,
+/* Ask all that are left to ring, look once more, sleep until one may have. */
+static int sleep_words(struct several *s, struct se_slice *slice,
+		       const struct syncevent_wait_opts *o)
+{
+	struct se_word words[SYNCEVENT_MANY_MAX];
+	unsigned int i, n = 0;
+	int ret;
+
+	for (i = 0; i < s->request->count; i++) {
+		struct syncevent *ev = s->many[i].ev;
+		const struct se_cond c = {
+			.operand = s->entries[i].operand,
+			.mask = s->entries[i].mask,
+			.cond = s->entries[i].cond,
+		};
+
+		if (s->entries[i].status)
+			continue;
+		words[n].word = &se_shm(ev->cell)->seq;
+		words[n].was = __atomic_load_n(words[n].word, __ATOMIC_ACQUIRE);
+		n++;
+		slice->silent |= se_shm_silent(ev);
+		se_shm_ask(ev, &c);
+	}
+	ret = look_several(s);
+	if (ret != SE_NOT_YET)
+		return ret;
+	ret = se_sleep(words, n, slice, o);
+	return ret ? ret : SE_NOT_YET;
+}
+
+/*
+ * Sleep in the kernel on its own events, for a slice: the events on attr.addr that
+ * are waited for with them are looked at in between.
+ */
+static int sleep_kernel(struct several *s, struct se_slice *slice,
 			const struct syncevent_wait_opts *o)
 {
-	struct several s = {
-		.many = many,
-		.entries = entries,
-		.request = request,
-		.left = request->flags & SYNCEVENT_WAIT_ALL ? request->count : 1,
+	struct syncevent_wait_entry left[SYNCEVENT_MANY_MAX];
+	unsigned int back[SYNCEVENT_MANY_MAX], i, n = 0;
+	struct syncevent_wait_many request = {
+		.entries = (uintptr_t)left,
+		.flags = o->flags,
 	};
-	int ret = look_several(&s);
+	uint64_t now = se_now(o->flags & SYNCEVENT_REALTIME);
+	int ret;
 
-	if (ret != NOT_YET)
+	for (i = 0; i < s->request->count; i++)
+		if (!s->entries[i].status &&
+		    s->many[i].ev->provider->id == SYNCEVENT_PROVIDER_KERNEL) {
+			back[n] = i;
+			left[n++] = s->entries[i];
+		}
+	if (!n)
+		return sleep_words(s, slice, o);
+	slice->silent = true;
+	slice->ns = slice->ns ? slice->ns * 2 : SE_SILENT_MIN_NS;
+	if (slice->ns > SE_SILENT_MAX_NS)
+		slice->ns = SE_SILENT_MAX_NS;
+	request.count = n;
+	request.deadline = o->deadline < now + slice->ns ? o->deadline : now + slice->ns;
+	ret = se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, &request);
+	if (ret == -ETIMEDOUT)
+		return SE_NOT_YET;
+	if (ret && ret != -EIDRM)
 		return ret;
-	return o->deadline ? spin(look_several, &s, o) : -ETIMEDOUT;
+	i = request.index;
+	return seen(s, back[i], left[i].status, left[i].value);
+}
+
+static int sleep_several(struct several *s, const struct syncevent_wait_opts *o)
+{
+	struct se_slice slice = { 0 };
+	int err = SE_NOT_YET, ret;
+	bool passed = false;
+
+	for (;;) {
+		/* After a signal or the deadline this is the last look: success wins. */
+		ret = look_several(s);
+		if (ret != SE_NOT_YET)
+			return ret;
+		if (err != SE_NOT_YET)
+			return err;
+		if (passed)
+			return -ETIMEDOUT;
+		err = s->kernel ? sleep_kernel(s, &slice, o) : sleep_words(s, &slice, o);
+		if (!err || err == -EIDRM)
+			return err;
+		passed = se_passed(o);
+	}
+}
+
+static int wait_several(struct several *s, const struct syncevent_wait_opts *o)
+{
+	int ret;
+
+	if (o->how != SYNCEVENT_SPIN && o->how != SYNCEVENT_YIELD) {
+		if (s->kernel == s->request->count)
+			return se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, s->request);
+		return sleep_several(s, o);
+	}
+	ret = look_several(s);
+	if (ret != SE_NOT_YET)
+		return ret;
+	return o->deadline ? spin(look_several, s, o) : -ETIMEDOUT;
 }
 
 int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
@@ -256,8 +338,9 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 		.entries = (uintptr_t)entries,
 		.count = count,
 	};
+	struct several s = { .many = many, .entries = entries, .request = &request };
 	struct syncevent_wait_opts o;
-	unsigned int i;
+	unsigned int i, shm = 0;
 	int ret = get_opts(&o, opts);
 
 	if (ret)
@@ -273,14 +356,16 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 			.operand = many[i].operand,
 			.mask = many[i].mask,
 		};
+		s.kernel += many[i].ev->provider->id == SYNCEVENT_PROVIDER_KERNEL;
+		shm += many[i].ev->provider->id == SYNCEVENT_PROVIDER_SHM;
 	}
+	if (s.kernel && shm)
+		return -EXDEV;
 	request.deadline = o.deadline;
 	request.flags = o.flags | (flags & SYNCEVENT_ALL ? SYNCEVENT_WAIT_ALL : 0);
+	s.left = flags & SYNCEVENT_ALL ? count : 1;
 
-	if (o.how == SYNCEVENT_SPIN || o.how == SYNCEVENT_YIELD)
-		ret = poll_several(many, &request, entries, &o);
-	else
-		ret = se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, &request);
+	ret = wait_several(&s, &o);
 	if (ret && ret != -EIDRM)
 		return ret;
 	for (i = 0; i < count; i++) {

@@ -30,6 +30,11 @@
 
 #include <stdint.h>
 
+/* libsyncevent defines this to have each function as a symbol too, for other languages. */
+#ifndef SYNCEVENT_INLINE
+#define SYNCEVENT_INLINE static inline
+#endif
+
 #if defined(__linux__)
 #include <linux/syncevent.h>
 #else
@@ -65,7 +70,7 @@ extern "C" {
  *
  * Memory order: acquire. Return: the value.
  */
-static inline uint64_t syncevent_cell_get(const struct syncevent_cell *cell)
+SYNCEVENT_INLINE uint64_t syncevent_cell_get(const struct syncevent_cell *cell)
 {
 	return __atomic_load_n(&cell->value, __ATOMIC_ACQUIRE);
 }
@@ -76,7 +81,7 @@ static inline uint64_t syncevent_cell_get(const struct syncevent_cell *cell)
  * is left to be held back. A 32-bit x86 compiler may make its 64-bit update
  * without one.
  */
-static inline void syncevent_cell_se_a(void)
+SYNCEVENT_INLINE void syncevent_cell_se_a(void)
 {
 #if defined(__x86_64__)
 	__asm__ __volatile__("" ::: "memory");
@@ -92,7 +97,7 @@ static inline void syncevent_cell_se_a(void)
  *
  * To be called after an update and syncevent_cell_se_a(). Return: nonzero if so.
  */
-static inline int syncevent_cell_must_ring(const struct syncevent_cell *cell,
+SYNCEVENT_INLINE int syncevent_cell_must_ring(const struct syncevent_cell *cell,
 					   uint64_t value)
 {
 	unsigned int sides = __atomic_load_n(&cell->sides, __ATOMIC_RELAXED);
@@ -119,7 +124,7 @@ static inline int syncevent_cell_must_ring(const struct syncevent_cell *cell,
  *
  * Memory order: release. Return: nonzero if the caller must ring now.
  */
-static inline int syncevent_cell_set(struct syncevent_cell *cell, uint64_t value)
+SYNCEVENT_INLINE int syncevent_cell_set(struct syncevent_cell *cell, uint64_t value)
 {
 	(void)__atomic_exchange_n(&cell->value, value, __ATOMIC_SEQ_CST);
 	syncevent_cell_se_a();
@@ -134,7 +139,7 @@ static inline int syncevent_cell_set(struct syncevent_cell *cell, uint64_t value
  *
  * Memory order: release. Return: nonzero if the caller must ring now.
  */
-static inline int syncevent_cell_add(struct syncevent_cell *cell, uint64_t n,
+SYNCEVENT_INLINE int syncevent_cell_add(struct syncevent_cell *cell, uint64_t n,
 				     uint64_t *old)
 {
 	uint64_t before = __atomic_fetch_add(&cell->value, n, __ATOMIC_SEQ_CST);
@@ -151,14 +156,14 @@ static inline int syncevent_cell_add(struct syncevent_cell *cell, uint64_t n,
  *
  * A spinner checks it beside the value. Return: 0 once the event is revoked.
  */
-static inline int syncevent_cell_live(const struct syncevent_cell *cell)
+SYNCEVENT_INLINE int syncevent_cell_live(const struct syncevent_cell *cell)
 {
 	return (__atomic_load_n(&cell->state, __ATOMIC_RELAXED) &
 		SYNCEVENT_STATE_MASK) == SYNCEVENT_STATE_LIVE;
 }
 
 /** syncevent_cell_pause() - what a spinner does between two looks */
-static inline void syncevent_cell_pause(void)
+SYNCEVENT_INLINE void syncevent_cell_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__asm__ __volatile__("pause" ::: "memory");

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * blob.c - events as bytes
+ *
+ * A blob of the shm provider says in which process the event's file is open, and as
+ * which file descriptor. The kernel decides who may look there: whoever may read
+ * /proc/PID/fd of the exporter. The key shows that what lies there now is the event
+ * that was exported, and not what took its number since.
+ *
+ * Importing checks every byte, and opens nothing but a regular file of the right
+ * size: opening a device or a FIFO can have effects.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOB_MAGIC	0x54564553U	/* "SEVT" */
+#define BLOB_VERSION	1
+#define BLOB_UPDATE	1U
+
+/* Little-endian; docs/abi.md has it byte by byte. */
+struct blob {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t flags;
+	uint32_t pid;
+	uint32_t fd;
+	uint64_t inode;
+	unsigned char key[16];
+	uint32_t reserved;
+	uint32_t checksum;
+};
+
+_Static_assert(sizeof(struct blob) == 48 && sizeof(struct blob) <= SYNCEVENT_BLOB_MAX,
+	       "docs/abi.md");
+
+/* FNV-1a: against accidents; against forgery there is the key. */
+static uint32_t checksum(const struct blob *blob)
+{
+	const unsigned char *bytes = (const unsigned char *)blob;
+	uint32_t sum = 0x811c9dc5U;
+	size_t i;
+
+	for (i = 0; i < offsetof(struct blob, checksum); i++)
+		sum = (sum ^ bytes[i]) * 0x01000193U;
+	return sum;
+}
+
+int syncevent_export(struct syncevent *ev, unsigned int flags, void *to, size_t size)
+{
+	const bool update = !(flags & SYNCEVENT_RDONLY);
+	struct blob blob = {
+		.magic = BLOB_MAGIC,
+		.version = BLOB_VERSION,
+		.flags = update ? BLOB_UPDATE : 0,
+		.pid = (uint32_t)getpid(),
+		.fd = (uint32_t)ev->fd,
+	};
+	struct stat st;
+
+	if (flags & ~SYNCEVENT_RDONLY)
+		return -EINVAL;
+	if (ev->provider->id != SYNCEVENT_PROVIDER_SHM)
+		return -EOPNOTSUPP;
+	if (update && !ev->writable)
+		return -EBADF;
+	if (!syncevent_cell_live(ev->cell))
+		return -EIDRM;
+	if (size < sizeof(blob))
+		return -ENOSPC;
+	if (fstat(ev->fd, &st))
+		return -errno;
+	blob.inode = st.st_ino;
+	memcpy(blob.key, se_shm(ev->cell)->key[update], sizeof(blob.key));
+	blob.checksum = checksum(&blob);
+	memcpy(to, &blob, sizeof(blob));
+	return (int)sizeof(blob);
+}
+
+/* The exporter's file, if it still is that file. */
+static int open_exported(const struct blob *blob)
+{
+	char path[48];
+	struct stat st;
+	int at, fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", blob->pid, blob->fd);
+	at = open(path, O_PATH | O_CLOEXEC);
+	if (at < 0)
+		return errno == ESRCH ? -ENOENT : errno == EPERM ? -EACCES : -errno;
+	if (fstat(at, &st) || !S_ISREG(st.st_mode) || st.st_size != SE_SHM_SIZE ||
+	    st.st_ino != blob->inode) {
+		close(at);
+		return -ENOENT;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+	fd = open(path, (blob->flags & BLOB_UPDATE ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(at);
+	return se_above_stdio(fd);
+}
+
+/* In a time that does not tell how many bytes were right. */
+static bool same_key(const unsigned char *a, const unsigned char *b)
+{
+	unsigned char differ = 0;
+	size_t i;
+
+	for (i = 0; i < 16; i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+int syncevent_import(struct syncevent **ev, const void *from, size_t size)
+{
+	struct syncevent *imported;
+	struct blob blob;
+	int fd, err;
+
+	if (size != sizeof(blob))
+		return -EINVAL;
+	memcpy(&blob, from, sizeof(blob));
+	if (blob.magic != BLOB_MAGIC || blob.version != BLOB_VERSION ||
+	    blob.flags & ~BLOB_UPDATE || blob.reserved || blob.checksum != checksum(&blob) ||
+	    blob.pid > INT32_MAX || !blob.pid || blob.fd > INT32_MAX)
+		return -EINVAL;
+	fd = open_exported(&blob);
+	if (fd < 0)
+		return fd;
+	err = se_shm_take(&imported, fd);
+	if (err)
+		return err == -EINVAL ? -ENOENT : err;
+	if (!same_key(blob.key, se_shm(imported->cell)->key[blob.flags & BLOB_UPDATE])) {
+		syncevent_close(imported);
+		return -EACCES;
+	}
+	*ev = imported;
+	return 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * futex.c - how to sleep on words of memory
+ *
+ * futex_waitv(2), Linux 5.16, takes several words, an absolute deadline, and after
+ * a signal goes on sleeping by itself if the handler has SA_RESTART. futex(2) ends
+ * with EINTR whatever the handler if there is a deadline, as here there always is.
+ * So it is the second choice.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv		449
+#endif
+
+/* As the kernel has them, for headers older than 5.16. */
+#define WORD_32			2U
+
+struct waitv {
+	uint64_t val;
+	uint64_t uaddr;
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+struct waitv_time {
+	int64_t tv_sec;
+	int64_t tv_nsec;
+};
+
+static bool no_waitv;
+
+static int waitv(const struct se_word *words, unsigned int n, uint64_t until, bool realtime)
+{
+	struct waitv_time ts = {
+		.tv_sec = (int64_t)(until / 1000000000),
+		.tv_nsec = (int64_t)(until % 1000000000),
+	};
+	struct waitv v[SYNCEVENT_MANY_MAX];
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		v[i] = (struct waitv){
+			.val = words[i].was,
+			.uaddr = (uintptr_t)words[i].word,
+			.flags = WORD_32,
+		};
+	return syscall(SYS_futex_waitv, v, n, 0, &ts,
+		       realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC) < 0 ? -errno : 0;
+}
+
+static int wait_first(const struct se_word *word, uint64_t until, bool realtime)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(until / 1000000000),
+		.tv_nsec = (long)(until % 1000000000),
+	};
+
+	return syscall(SYS_futex, word->word,
+		       FUTEX_WAIT_BITSET | (realtime ? FUTEX_CLOCK_REALTIME : 0), word->was,
+		       &ts, NULL, FUTEX_BITSET_MATCH_ANY) < 0 ? -errno : 0;
+}
+
+int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice,
+	     const struct syncevent_wait_opts *o)
+{
+	const bool none = __atomic_load_n(&no_waitv, __ATOMIC_RELAXED);
+	bool realtime = o->flags & SYNCEVENT_REALTIME;
+	uint64_t now = se_now(false), until;
+	int ret;
+
+	if (!slice->ns)
+		slice->ns = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_NS;
+	until = now + slice->ns;
+	/* Only one of the words will be heard: look at the others often. */
+	if (none && n > 1)
+		until = now + SE_SILENT_MAX_NS;
+	if (slice->silent && slice->ns < SE_SILENT_MAX_NS)
+		slice->ns *= 2;
+	if (slice->silent && slice->ns > SE_SILENT_MAX_NS)
+		slice->ns = SE_SILENT_MAX_NS;
+
+	/*
+	 * A clock that someone may set back must not stretch a slice: CLOCK_REALTIME is
+	 * slept by only if that ends the slice early.
+	 */
+	if (realtime && o->deadline != SYNCEVENT_FOREVER) {
+		uint64_t here = se_now(true);
+		uint64_t left = o->deadline > here ? o->deadline - here : 0;
+
+		realtime = left < until - now;
+		if (realtime)
+			until = o->deadline;
+	} else {
+		realtime = false;
+		if (o->deadline < until)
+			until = o->deadline;
+	}
+
+	ret = none ? wait_first(words, until, realtime) : waitv(words, n, until, realtime);
+	/* EPERM: a seccomp filter that is older than the call. */
+	if ((ret == -ENOSYS || ret == -EPERM) && !none) {
+		__atomic_store_n(&no_waitv, true, __ATOMIC_RELAXED);
+		ret = wait_first(words, until, realtime);
+	}
+	/* A word that has changed, a slice or a deadline that has passed: look. */
+	return ret == -EINTR ? ret : 0;
+}
+
+void se_wake(const uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

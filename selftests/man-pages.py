@@ -16,7 +16,7 @@ import sys
 
 CC = shlex.split(os.environ.get("CC") or "cc")
 CFLAGS = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
-PAGES = ("man/syncevent.4", "man/syncevent.7")
+PAGES = ("man/syncevent.4", "man/syncevent.7", "man/synceventfs.5")
 UAPI = "include/uapi/linux/syncevent.h"
 
 

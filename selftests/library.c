@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * library.c - what libsyncevent promises beyond the kernel: syncevent.h's errors,
- * its file descriptors, and that it answers alike whether it polls or sleeps
+ * its file descriptors, and that it answers alike whether it polls or sleeps.
+ * both_* and kernel_* as in conformance.c.
  */
 #include "waiter.h"
 
@@ -23,7 +24,7 @@ struct large_opts {
 	unsigned char tail[8];
 };
 
-TEST(size_of_attr)
+TEST(both_size_of_attr)
 {
 	struct large_attr large = { .attr.value = 5 };
 	struct syncevent *ev = NULL;
@@ -50,7 +51,7 @@ TEST(size_of_attr)
 	}
 }
 
-TEST(size_of_opts)
+TEST(both_size_of_opts)
 {
 	struct large_opts large = { .opts.deadline = 0 };
 	struct syncevent *ev = make(1);
@@ -79,7 +80,7 @@ TEST(size_of_opts)
 	syncevent_close(ev);
 }
 
-TEST(unknown_arguments)
+TEST(both_unknown_arguments)
 {
 	struct syncevent_attr attr = { .size = sizeof(attr) };
 	struct syncevent_wait_opts opts = opts_of(SYNCEVENT_BLOCK, 0);
@@ -146,7 +147,7 @@ TEST(unknown_arguments)
 
 /* ---- file descriptors ----------------------------------------------------------- */
 
-TEST(from_fd_takes_events_only)
+TEST(both_from_fd_takes_events_only)
 {
 	struct syncevent *ev = make(1), *other = NULL;
 	struct syncevent_queue *q;
@@ -162,10 +163,16 @@ TEST(from_fd_takes_events_only)
 	ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, fd));
 	ASSERT_LE(0, fd = open("/dev/null", O_RDWR));
 	ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, fd));
-	ASSERT_LE(0, fd = open(SE_DEV, O_RDWR));
-	ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, fd));
-	ASSERT_LE(0, fd = open(SE_DEV, O_PATH));
+	ASSERT_LE(0, fd = open("/dev/null", O_PATH));
 	ASSERT_EQ(-EBADF, syncevent_from_fd(&other, fd));
+	ASSERT_LE(0, fd = open("/proc/self/exe", O_RDONLY));
+	ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, fd));
+	if (!on_shm()) {
+		ASSERT_LE(0, fd = open(SE_DEV, O_RDWR));
+		ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, fd));
+		ASSERT_LE(0, fd = open(SE_DEV, O_PATH));
+		ASSERT_EQ(-EBADF, syncevent_from_fd(&other, fd));
+	}
 	ASSERT_EQ(0, syncevent_queue_create(&q));
 	ASSERT_EQ(-EINVAL, syncevent_from_fd(&other, syncevent_queue_fd(q)));
 	ASSERT_EQ(NULL, other);
@@ -211,7 +218,7 @@ static int without_stdio(void)
 	       0 : 6;
 }
 
-TEST(stdio_is_not_reused)
+TEST(both_stdio_is_not_reused)
 {
 	int status;
 	pid_t pid = fork();
@@ -232,7 +239,7 @@ static int open_files(void)
 	return n;
 }
 
-TEST(nothing_stays_open)
+TEST(both_nothing_stays_open)
 {
 	int i, before = open_files();
 	struct syncevent_queue *q;
@@ -251,7 +258,7 @@ TEST(nothing_stays_open)
 	ASSERT_EQ(before, open_files());
 }
 
-TEST(no_file_descriptor_left)
+TEST(both_no_file_descriptor_left)
 {
 	struct syncevent *ev = make(0), *other = NULL;
 	struct syncevent_queue *q = NULL;
@@ -273,7 +280,7 @@ TEST(no_file_descriptor_left)
 	syncevent_close(ev);
 }
 
-TEST(no_memory_left)
+TEST(both_no_memory_left)
 {
 	struct syncevent *ev = make(0), *other = NULL;
 	struct rlimit limit = { 1, 1 };
@@ -316,7 +323,7 @@ static int wait_after_close(struct syncevent *ev, bool reuse)
 	return 0;
 }
 
-TEST(wait_many_after_all_files_were_closed)
+TEST(both_wait_many_after_all_files_were_closed)
 {
 	struct syncevent *ev = make(1);
 	int reuse, status;
@@ -334,7 +341,7 @@ TEST(wait_many_after_all_files_were_closed)
 	syncevent_close(ev);
 }
 
-TEST(fork_goes_on)
+TEST(both_fork_goes_on)
 {
 	struct syncevent *ev = make(0);
 	struct syncevent_many many = { .ev = ev, .cond = SYNCEVENT_GE, .operand = 1,
@@ -355,7 +362,7 @@ TEST(fork_goes_on)
 		syncevent_close(ev);
 		_exit(0);
 	}
-	ASSERT_TRUE(se_until_waiters(syncevent_fd(ev), 1));
+	ASSERT_TRUE(until_parked(ev, pid, pid));
 	ASSERT_EQ(0, syncevent_add(ev, 1, NULL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
@@ -384,12 +391,13 @@ int ioctl(int fd, unsigned long command, ...)
 	return (int)syscall(SYS_ioctl, fd, command, arg);
 }
 
-TEST(update_that_was_seen_has_succeeded)
+TEST(kernel_update_that_was_seen_has_succeeded)
 {
 	struct waiter w;
 	uint64_t old;
 	int i;
 
+	KERNEL_ONLY();
 	revoke_before_ring = true;
 	for (i = 0; i < 2; i++) {
 		struct syncevent *ev = make(0);
@@ -417,7 +425,7 @@ TEST(update_that_was_seen_has_succeeded)
 	revoke_before_ring = false;
 }
 
-TEST(read_only_handle_updates_nothing)
+TEST(both_read_only_handle_updates_nothing)
 {
 	struct syncevent *ev = make(1), *ro, *ro2;
 	uint64_t old = 7;
@@ -442,7 +450,7 @@ TEST(read_only_handle_updates_nothing)
 /* ---- waits ------------------------------------------------------------------------ */
 
 /* Polling in the library must tell what the kernel tells. */
-TEST(wait_many_answers_alike)
+TEST(both_wait_many_answers_alike)
 {
 	struct syncevent *ev[4];
 	unsigned int h, i, flags, index, revoked;
@@ -509,7 +517,7 @@ static int many_fn(void *arg)
 	return ret ? ret : (int)index;
 }
 
-TEST(wait_many_ends_by_update_and_revoke)
+TEST(both_wait_many_ends_by_update_and_revoke)
 {
 	unsigned int h;
 
@@ -555,7 +563,7 @@ static int all_fn(void *arg)
 }
 
 /* "all" is about moments during the call: what comes after one does not undo it. */
-TEST(revoked_after_its_moment)
+TEST(both_revoked_after_its_moment)
 {
 	static const enum syncevent_how ways[] = { SYNCEVENT_YIELD, SYNCEVENT_BLOCK };
 	struct syncevent *ev[2];
@@ -577,7 +585,7 @@ TEST(revoked_after_its_moment)
 		if (ways[h] == SYNCEVENT_YIELD) {
 			ASSERT_TRUE(se_until(__atomic_load_n(&yields, __ATOMIC_RELAXED)));
 		} else {
-			ASSERT_TRUE(se_until_waiters(syncevent_fd(ev[1]), 1));
+			ASSERT_TRUE(until_parked(ev[1], getpid(), all.t.tid));
 		}
 		ASSERT_EQ(0, syncevent_revoke(ev[0]));
 		ASSERT_EQ(0, syncevent_set(ev[1], 1));
@@ -592,7 +600,7 @@ TEST(revoked_after_its_moment)
 }
 
 /* Both clocks, in the past and in a moment; the first part of ADAPTIVE is short. */
-TEST(deadline_of_each_clock)
+TEST(both_deadline_of_each_clock)
 {
 	struct syncevent *ev = make(0);
 	struct syncevent_many many = { .ev = ev, .cond = SYNCEVENT_EQ, .operand = 1,
@@ -632,7 +640,7 @@ static void count_signal(int sig)
 }
 
 /* A spin goes on after a signal: only the update ends it. */
-TEST(signal_does_not_end_a_spin)
+TEST(both_signal_does_not_end_a_spin)
 {
 	struct sigaction sa = { .sa_handler = count_signal };
 	static const enum syncevent_how spins[] = { SYNCEVENT_SPIN, SYNCEVENT_YIELD };
@@ -675,7 +683,7 @@ static int reaper_fn(void *arg)
 	return syncevent_queue_reap(r->q, &r->done, 1, r->deadline);
 }
 
-TEST(reap_takes_what_is_done)
+TEST(both_reap_takes_what_is_done)
 {
 	struct syncevent *ev = make(5);
 	struct syncevent_done done[8];
@@ -718,7 +726,7 @@ TEST(reap_takes_what_is_done)
 }
 
 /* Of two who were told of one completion, the second must not block for ever. */
-TEST(two_reapers_and_one_completion)
+TEST(both_two_reapers_and_one_completion)
 {
 	int i, sum;
 
@@ -748,7 +756,7 @@ TEST(two_reapers_and_one_completion)
 	}
 }
 
-TEST(signals_and_reap)
+TEST(both_signals_and_reap)
 {
 	struct syncevent *ev = make(0);
 	struct syncevent_queue *q;

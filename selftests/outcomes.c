@@ -190,8 +190,13 @@ TEST(both_revoked_is_eidrm_everywhere)
 				   SYNCEVENT_FOREVER));
 		ASSERT_EQ(-EIDRM, se_join(&w.t));
 	}
-	ASSERT_EQ(-EIDRM, se_read(syncevent_fd(ev), &v));
-	ASSERT_EQ(-EIDRM, se_write(syncevent_fd(ev), 1));
+	ASSERT_EQ(-EIDRM, syncevent_read(ev, &v));
+	ASSERT_EQ(-EIDRM, syncevent_read(ro, &v));
+	ASSERT_EQ(-EIDRM, syncevent_poll_fd(ev));
+	if (guaranteed(SYNCEVENT_CAP_FD)) {
+		ASSERT_EQ(-EIDRM, se_read(syncevent_fd(ev), &v));
+		ASSERT_EQ(-EIDRM, se_write(syncevent_fd(ev), 1));
+	}
 	ASSERT_FALSE(syncevent_cell_live(syncevent_cell(ev)));
 
 	syncevent_close(ro);
@@ -202,14 +207,32 @@ TEST(both_revoked_is_eidrm_everywhere)
 TEST(kernel_info_and_close_outlive_revoke)
 {
 	struct syncevent_info info;
-	int fd = se_create(5);
+	int fd;
 
+	KERNEL_ONLY();
+	fd = se_create(5);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, se_revoke(fd));
 	ASSERT_EQ(0, se_info(fd, &info));
 	ASSERT_TRUE(info.flags & SYNCEVENT_INFO_REVOKED);
 	ASSERT_EQ(0, info.waiters);
 	ASSERT_EQ(0, close(fd));
+}
+
+/* What is INFO to the kernel is syncevent_stat() to the library. */
+TEST(both_stat_and_close_outlive_revoke)
+{
+	struct syncevent_stat stat = { .size = sizeof(stat) };
+	struct syncevent *ev = make(5);
+
+	ASSERT_TRUE(ev);
+	ASSERT_EQ(0, syncevent_stat(ev, &stat));
+	ASSERT_FALSE(stat.flags & SYNCEVENT_STAT_REVOKED);
+	ASSERT_EQ(0, syncevent_revoke(ev));
+	ASSERT_EQ(0, syncevent_stat(ev, &stat));
+	ASSERT_TRUE(stat.flags & SYNCEVENT_STAT_REVOKED);
+	ASSERT_EQ(0, stat.waiters);
+	syncevent_close(ev);
 }
 
 /* Every kind of sleeper ends. */
@@ -269,9 +292,11 @@ TEST(both_transient_value_consumes_nothing)
 /* With the ioctl each value is judged: the waiter has the one that woke it. */
 TEST(kernel_judged_value_is_returned)
 {
-	int fd = se_create(0), i;
 	struct se_waiter w;
+	int fd, i;
 
+	KERNEL_ONLY();
+	fd = se_create(0);
 	ASSERT_LE(0, fd);
 	for (i = 0; i < 100; i++) {
 		ASSERT_EQ(0, se_set(fd, 0));

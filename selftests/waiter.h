@@ -10,6 +10,10 @@
 
 #include <syncevent.h>
 
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv	449
+#endif
+
 static const enum syncevent_how hows[] = {
 	SYNCEVENT_ADAPTIVE, SYNCEVENT_SPIN, SYNCEVENT_YIELD, SYNCEVENT_BLOCK,
 };
@@ -21,6 +25,32 @@ static inline struct syncevent *make(uint64_t value)
 
 	return syncevent_create(&ev, &attr) ? NULL : ev;
 }
+
+/* What the provider in use is and guarantees; all zero if there is none. */
+static inline struct syncevent_caps caps_in_use(void)
+{
+	struct syncevent_caps caps = { .size = sizeof(caps) };
+
+	if (syncevent_query(SYNCEVENT_PROVIDER_DEFAULT, &caps))
+		memset(&caps, 0, sizeof(caps));
+	return caps;
+}
+
+static inline bool on_shm(void)
+{
+	return caps_in_use().provider == SYNCEVENT_PROVIDER_SHM;
+}
+
+static inline bool guaranteed(uint64_t cap)
+{
+	return caps_in_use().guarantees & cap;
+}
+
+/* The first line of a kernel_* case. selftests/vm/skips lists the skips. */
+#define KERNEL_ONLY() do {							\
+	if (on_shm())								\
+		SKIP(return, "a promise of the kernel provider only");		\
+} while (0)
 
 static inline struct syncevent_wait_opts opts_of(enum syncevent_how how, uint64_t deadline)
 {
@@ -72,6 +102,19 @@ static inline int start(struct waiter *w, struct syncevent *ev, enum syncevent_c
 static inline bool sleeps(enum syncevent_how how)
 {
 	return how == SYNCEVENT_ADAPTIVE || how == SYNCEVENT_BLOCK;
+}
+
+/*
+ * A task is parked, as the only one on this event. On shm nobody counts: it sleeps in
+ * a futex, which no test uses for anything else while it looks.
+ */
+static inline bool until_parked(struct syncevent *ev, pid_t pid, pid_t tid)
+{
+	long nr;
+
+	if (!on_shm())
+		return se_until_waiters(syncevent_fd(ev), 1);
+	return se_until((nr = se_sleeps_in(pid, tid)) == SYS_futex || nr == SYS_futex_waitv);
 }
 
 #endif /* SELFTESTS_WAITER_H */

@@ -86,7 +86,7 @@ enum syncevent_provider {
  * @value: the counter's first value
  * @publishers: SYNCEVENT_LOC_* of linux/syncevent.h, a placement hint; 0: CPU
  * @subscribers: likewise
- * @provider: enum syncevent_provider
+ * @provider: enum syncevent_provider; with @addr it must be DEFAULT
  * @reserved: zero
  * @addr: the counter lies in these 8 bytes of the caller, aligned to 8, that
  *        outlive the handle; @value is ignored: it is what is there. Whoever can
@@ -425,9 +425,9 @@ struct syncevent_wait_opts {
  * the first part of ADAPTIVE go on. On a machine with one CPU, where a spinner
  * would keep the publisher from running, ADAPTIVE sleeps at once.
  *
- * Return: 0; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART;
- * -EIDRM: revoked; -EINVAL: @cond or @opts; -E2BIG: @opts; -ENOMEM. Success
- * wins over a time-out or signal that comes with it.
+ * Return: 0; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART (shm on
+ * kernels before 5.16: any handler); -EIDRM: revoked; -EINVAL: @cond or @opts;
+ * -E2BIG: @opts; -ENOMEM. Success wins over a time-out or signal that comes with it.
  */
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		   uint64_t mask, const struct syncevent_wait_opts *opts,

@@ -114,6 +114,23 @@ int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice
 	return ret == -EINTR ? ret : 0;
 }
 
+int se_sleep_until(const uint32_t *word, uint32_t was, uint64_t deadline)
+{
+	const uint64_t max = 1000000000ULL * INT_MAX;
+	struct timespec ts;
+	int ret;
+
+	/* A time_t of 32 bits does not hold every deadline, nor need it. */
+	if (deadline > max && deadline != SYNCEVENT_FOREVER)
+		deadline = max;
+	ts.tv_sec = (time_t)(deadline / 1000000000);
+	ts.tv_nsec = (long)(deadline % 1000000000);
+	ret = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, was,
+		      deadline == SYNCEVENT_FOREVER ? NULL : &ts, NULL,
+		      FUTEX_BITSET_MATCH_ANY) < 0 ? -errno : 0;
+	return ret == -EAGAIN ? 0 : ret;
+}
+
 void se_wake(const uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

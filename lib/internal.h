@@ -5,12 +5,13 @@
  * event.c	handles: how they are made and ended, and the data path
  * inline.c	the inlines of the public headers as functions
  * wait.c	waits on one event and on several
- * queue.c	wait queues
+ * queue.c	wait queues; local.c: those that are no kernel's
  * provider.c	which provider, what it guarantees, what errors mean
  * kernel.c	the kernel provider; device.c: /dev/syncevent
  * shm.c	the shm provider, and events on the caller's memory: the shared page,
  *		who sleeps on it and who wakes; names.c and blob.c: how other
- *		processes find it; watch.c: the thread that serves what polls on it
+ *		processes find it; watch.c: the thread that serves what polls on it,
+ *		poll.c: by a file descriptor (see watch.h, which has tree.h)
  * futex.c	how to sleep on words of memory
  *
  * A handle is a file descriptor and a mapping, both of which a child inherits in
@@ -84,7 +85,7 @@ struct se_provider {
 	void (*close)(struct syncevent *ev);
 };
 
-struct se_poll;
+struct se_watch;
 
 /**
  * struct syncevent - a handle
@@ -95,9 +96,10 @@ struct se_poll;
  * @writable: the right to update. It cannot change: it is the file's own
  * @control: shm: the same page, writable, where this handle asks to be rung. NULL:
  *	     the file is read-only, a sleeper looks now and then
- * @poll: shm: what serves syncevent_poll_fd(), once there is one; watch.c's
+ * @watch: shm: what is watched of it, once it was polled or in a queue; watch.c's
+ * @first: shm: the value when the handle was made
  *
- * Nothing in it but @poll changes until it is closed.
+ * Nothing in it but @watch changes until it is closed.
  */
 struct syncevent {
 	__u64 *value;
@@ -106,7 +108,8 @@ struct syncevent {
 	int fd;
 	bool writable;
 	struct syncevent_cell *control;
-	struct se_poll *poll;
+	struct se_watch *watch;
+	uint64_t first;
 };
 
 /* ---- event.c ------------------------------------------------------------------ */
@@ -270,12 +273,24 @@ void se_shm_ask(struct syncevent *ev, const struct se_cond *c);
 /** se_name_check() - may an event be called so? Return: 0; -EINVAL; -ENAMETOOLONG. */
 int se_name_check(const char *name);
 
-/* ---- watch.c: what polls on the shm provider ------------------------------------------- */
+/** se_shm_free() - what is left of a handle when its file is closed */
+void se_shm_free(struct syncevent *ev);
+
+/* ---- watch.c, poll.c: what polls on the shm provider -------------------------------------- */
+
+/** se_watch_ring() - a publisher judges for the thread; the hint is cleared, seq moved */
+void se_watch_ring(struct syncevent *ev);
+
+/**
+ * se_watch_close() - a handle is closed
+ *
+ * Return: true: entries of queues depend on it; se_shm_free() will be called later.
+ */
+bool se_watch_close(struct syncevent *ev);
 
 int se_watch_arm(struct syncevent *ev, const struct se_cond *c);
 int se_watch_poll_fd(struct syncevent *ev);
 int se_watch_read(struct syncevent *ev, uint64_t *value);
-void se_watch_close(struct syncevent *ev);
 
 /* ---- futex.c ------------------------------------------------------------------------------ */
 
@@ -307,6 +322,17 @@ struct se_slice {
  */
 int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice,
 	     const struct syncevent_wait_opts *o);
+
+/**
+ * se_sleep_until() - sleep on a word until it is woken or a deadline of CLOCK_MONOTONIC
+ * @word: the word
+ * @was: what it was when last looked at
+ * @deadline: or SYNCEVENT_FOREVER
+ *
+ * Return: 0: look again; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART,
+ * or if there is a deadline any handler.
+ */
+int se_sleep_until(const uint32_t *word, uint32_t was, uint64_t deadline);
 
 /** se_wake() - wake all who sleep on a word */
 void se_wake(const uint32_t *word);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
-/* queue.c - wait queues */
-#include "internal.h"
+/* queue.c - wait queues: those of the kernel provider; local.c has the others */
+#include "watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,11 +20,17 @@ _Static_assert(sizeof(struct syncevent_done) == sizeof(struct syncevent_completi
 	       offsetof(struct syncevent_completion, status),
 	       "struct syncevent_done");
 
+/**
+ * struct syncevent_queue - a queue
+ * @fd: of the kernel provider
+ * @local: of the shm provider; NULL: of the kernel provider
+ */
 struct syncevent_queue {
 	int fd;
+	struct se_local *local;
 };
 
-int syncevent_queue_create(struct syncevent_queue **q)
+static int kernel_create(int *queue)
 {
 	struct syncevent_queue_create create = { 0 };
 	int device = se_device_open();
@@ -39,33 +45,133 @@ int syncevent_queue_create(struct syncevent_queue **q)
 	fd = se_above_stdio(fd);
 	if (fd < 0)
 		return fd;
-	*q = malloc(sizeof(**q));
-	if (!*q) {
-		close(fd);
-		return -ENOMEM;
-	}
-	(*q)->fd = fd;
+	*queue = fd;
 	return 0;
+}
+
+int syncevent_queue_create(struct syncevent_queue **out)
+{
+	int provider = se_choose(SYNCEVENT_PROVIDER_DEFAULT), err;
+	struct syncevent_queue *q;
+
+	if (provider < 0)
+		return provider;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	err = provider == SYNCEVENT_PROVIDER_SHM ? se_local_create(&q->local) :
+						   kernel_create(&q->fd);
+	if (err)
+		free(q);
+	else
+		*out = q;
+	return err;
 }
 
 int syncevent_queue_fd(const struct syncevent_queue *q)
 {
-	return q->fd;
+	return q->local ? se_local_fd(q->local) : q->fd;
 }
+
+/* ---- events on attr.addr in a queue of the kernel provider ----------------------- */
+
+/*
+ * They have an event of the kernel provider behind them, their shadow, to which the
+ * thread copies each value that it sees. All the rest is the kernel's.
+ */
+
+static int shadow(struct se_watch **out, struct syncevent *ev)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr) };
+	struct se_watch *w;
+	int err;
+
+	if (!syncevent_cell_live(ev->cell))
+		return -EIDRM;
+	err = se_watch_start();
+	if (!err)
+		err = se_watch_get(&w, ev);
+	if (err)
+		return err;
+	if (w->shadow && w->shadow_forks != se_forks) {
+		syncevent_close(w->shadow);
+		w->shadow = NULL;
+	}
+	attr.value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE);
+	if (w->shadow) {
+		(void)syncevent_set(w->shadow, attr.value);
+	} else {
+		err = se_kernel_create(&w->shadow, &attr);
+		w->shadow_forks = se_forks;
+	}
+	*out = w;
+	return err;
+}
+
+static int add_shadow(const struct syncevent_queue *q, struct syncevent *ev,
+		      struct syncevent_queue_add *add)
+{
+	struct se_watch *w;
+	int err;
+
+	se_watch_lock();
+	err = shadow(&w, ev);
+	se_watch_unlock();
+	if (err)
+		return err;
+	add->fd = w->shadow->fd;
+	err = se_ioctl(q->fd, SYNCEVENT_IOC_QUEUE_ADD, add);
+	if (err)
+		return err;
+	se_watch_lock();
+	w->shadowed = !w->ended;
+	if (w->shadowed)
+		se_watch_more(w, SYNCEVENT_FOREVER);
+	se_watch_unlock();
+	return 0;
+}
+
+void se_shadow_judge(struct se_watch *w, uint64_t value)
+{
+	struct syncevent_stat stat = { .size = sizeof(stat) };
+
+	if (__atomic_load_n(w->shadow->value, __ATOMIC_RELAXED) != value)
+		(void)syncevent_set(w->shadow, value);
+	/* If it cannot be asked, there may be some. */
+	w->shadowed = syncevent_stat(w->shadow, &stat) || stat.waiters;
+}
+
+void se_shadow_end(struct se_watch *w)
+{
+	(void)syncevent_revoke(w->shadow);
+	w->shadowed = false;
+}
+
+/* ---- all queues -------------------------------------------------------------------- */
 
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,
 			uint64_t cookie, uint64_t deadline)
 {
+	const struct se_cond c = { .operand = operand, .mask = mask, .cond = cond };
+	const uint32_t provider = ev->provider->id;
 	struct syncevent_queue_add add = {
 		.cookie = cookie,
 		.operand = operand,
 		.mask = mask,
 		.deadline = deadline,
 		.fd = ev->fd,
-		.cond = cond,
+		.cond = c.cond,
 	};
 
+	if (c.cond > SYNCEVENT_LE)
+		return -EINVAL;
+	if (provider == (q->local ? SYNCEVENT_PROVIDER_KERNEL : SYNCEVENT_PROVIDER_SHM))
+		return -EXDEV;
+	if (q->local)
+		return se_local_add(q->local, ev, &c, cookie, deadline);
+	if (provider == SYNCEVENT_PROVIDER_ADDR)
+		return add_shadow(q, ev, &add);
 	return se_ioctl(q->fd, SYNCEVENT_IOC_QUEUE_ADD, &add);
 }
 
@@ -73,7 +179,8 @@ int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie)
 {
 	struct syncevent_queue_cancel cancel = { .cookie = cookie };
 
-	return se_ioctl(q->fd, SYNCEVENT_IOC_QUEUE_CANCEL, &cancel);
+	return q->local ? se_local_cancel(q->local, cookie) :
+			  se_ioctl(q->fd, SYNCEVENT_IOC_QUEUE_CANCEL, &cancel);
 }
 
 /* Sleeps until there is something to read or the deadline has passed. */
@@ -109,6 +216,8 @@ int syncevent_queue_reap(struct syncevent_queue *q, struct syncevent_done *done,
 
 	if (!max)
 		return -EINVAL;
+	if (q->local)
+		return se_local_reap(q->local, done, max, deadline);
 	if (max > INT_MAX / sizeof(*done))
 		max = INT_MAX / sizeof(*done);
 	iov.iov_len = max * sizeof(*done);
@@ -129,6 +238,9 @@ void syncevent_queue_close(struct syncevent_queue *q)
 {
 	if (!q)
 		return;
-	close(q->fd);
+	if (q->local)
+		se_local_close(q->local);
+	else
+		close(q->fd);
 	free(q);
 }

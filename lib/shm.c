@@ -93,6 +93,7 @@ static int shm_ring(struct syncevent *ev)
 		__atomic_fetch_and(&hint->flags, ~SYNCEVENT_HINT_WAKE_ALL, __ATOMIC_RELAXED);
 	/* Release: the hint is cleared before. */
 	__atomic_fetch_add(&shm->seq, 1, __ATOMIC_SEQ_CST);
+	se_watch_ring(ev);
 	se_wake(&shm->seq);
 	return 0;
 }
@@ -164,15 +165,20 @@ static int reopen(int fd, int oflag)
 	return fd < 0 ? -errno : se_above_stdio(fd);
 }
 
-static void shm_close(struct syncevent *ev)
+void se_shm_free(struct syncevent *ev)
 {
-	se_watch_close(ev);
 	if (ev->control && ev->control != ev->cell)
 		munmap(ev->control, SE_SHM_SIZE);
 	munmap(ev->cell, SE_SHM_SIZE);
+	free(ev);
+}
+
+static void shm_close(struct syncevent *ev)
+{
 	if (ev->fd >= 0)
 		close(ev->fd);
-	free(ev);
+	if (!se_watch_close(ev))
+		se_shm_free(ev);
 }
 
 static int shm_stat(struct syncevent *ev, struct syncevent_stat *stat)
@@ -260,6 +266,7 @@ static int addr_handle(struct syncevent **out, struct syncevent_cell *page,
 	ev->provider = &addr_provider;
 	ev->fd = -1;
 	ev->writable = writable;
+	ev->first = __atomic_load_n(value, __ATOMIC_ACQUIRE);
 	*out = ev;
 	return 0;
 }
@@ -302,6 +309,7 @@ int se_shm_handle(struct syncevent **out, int fd, bool writable,
 	ev->provider = &shm_provider;
 	ev->fd = fd;
 	ev->writable = writable;
+	ev->first = __atomic_load_n(&cell->value, __ATOMIC_ACQUIRE);
 	ev->control = writable ? cell : control;
 	*out = ev;
 	return 0;

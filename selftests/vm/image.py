@@ -73,8 +73,12 @@ class Initramfs:
         listing = subprocess.run(["ldd", source], stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, text=True, check=False).stdout
         for library in re.findall(r"(?:=> )?(/\S+) \(0x", listing):
-            if library.strip("/") not in self._entries:
-                self.file(library, library)
+            # The guest has a /tmp of its own over that of the archive.
+            target = library
+            if library.startswith("/tmp/"):
+                target = "/usr/lib/" + os.path.basename(library)
+            if target.strip("/") not in self._entries:
+                self.file(target, library)
 
     def write(self, target):
         """Write the archive."""

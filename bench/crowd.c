@@ -236,19 +236,17 @@ static int64_t sleeps(int who)
 	return usage.ru_nvcsw;
 }
 
-/* All have started, and nobody falls asleep any more: all sleep. */
-static void settle(struct crowd *c)
+/*
+ * All have started, and fallen asleep as often as there are of them: all sleep,
+ * more or less. Nothing depends on it but that the first updates are like others.
+ */
+static void settle(struct crowd *c, int64_t slept)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
-	int64_t before, now = -1;
 
-	while (__atomic_load_n(&c->ready, __ATOMIC_ACQUIRE) < c->n)
+	while (__atomic_load_n(&c->ready, __ATOMIC_ACQUIRE) < c->n ||
+	       sleeps(RUSAGE_SELF) - sleeps(RUSAGE_THREAD) - slept < c->n)
 		nanosleep(&pause, NULL);
-	do {
-		before = now;
-		nanosleep(&pause, NULL);
-		now = sleeps(RUSAGE_SELF) - sleeps(RUSAGE_THREAD);
-	} while (now != before);
 }
 
 static void crowd_end(struct crowd *c, unsigned int started)
@@ -266,6 +264,7 @@ static void crowd_end(struct crowd *c, unsigned int started)
 static int crowd_start(struct crowd *c)
 {
 	pthread_attr_t attr;
+	int64_t slept = sleeps(RUSAGE_SELF) - sleeps(RUSAGE_THREAD);
 	unsigned int i;
 	int err;
 
@@ -289,7 +288,7 @@ static int crowd_start(struct crowd *c)
 	if (err)
 		crowd_end(c, i - 1);
 	else
-		settle(c);
+		settle(c, slept);
 	return err;
 }
 

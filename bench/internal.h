@@ -196,6 +196,13 @@ int measure(const struct bench *bench, const struct options *options,
 /** spread_of() - of @n values */
 struct spread spread_of(const double *values, unsigned int n);
 
+/**
+ * comparable() - can a ratio of two sides be given?
+ *
+ * One is ours and the other not, both ran, and the peer's work was never nothing.
+ */
+bool comparable(const struct result *result, unsigned int ours, unsigned int peer);
+
 /** ratios() - of two sides, round by round */
 struct spread ratios(const struct result *result, unsigned int ours, unsigned int peer);
 

@@ -145,6 +145,20 @@ struct spread spread_of(const double *values, unsigned int n)
 	};
 }
 
+bool comparable(const struct result *r, unsigned int ours, unsigned int peer)
+{
+	const struct side *sides = r->bench->sides;
+	unsigned int i;
+
+	if (r->not_run || !sides[ours].ours || sides[peer].ours ||
+	    r->side[ours].not_run || r->side[peer].not_run)
+		return false;
+	for (i = 0; i < r->runs; i++)
+		if (r->side[peer].each[i] <= 0)
+			return false;
+	return true;
+}
+
 struct spread ratios(const struct result *result, unsigned int ours, unsigned int peer)
 {
 	double each[RUNS_MAX];

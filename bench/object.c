@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MANY	1000
+#define FILLER	1000	/* made before, not measured */
 
 /* ---- time -------------------------------------------------------------------------- */
 
@@ -45,82 +47,102 @@ static int run_eventfd(struct run *run)
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-/*
- * What the machine uses, but for its page cache: in the program, and in the
- * kernel. Other programs' memory is in it too; the median of the rounds is not
- * much disturbed by these if they are few.
- */
-static int64_t memory_used(void)
+/* The sum of some lines of a file of /proc, in bytes; 0: it has none of them. */
+static uint64_t sum_of(const char *path, const char *const *names)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	long long total = 0, kb;
+	FILE *file = fopen(path, "re");
 	char line[128], name[64];
+	unsigned long long kb, sum = 0;
+	size_t i;
 
 	if (!file)
-		return -errno;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%63[^:]: %lld", name, &kb) != 2)
-			continue;
-		if (!strcmp(name, "MemTotal") || !strcmp(name, "Shmem"))
-			total += kb;
-		else if (!strcmp(name, "MemFree") || !strcmp(name, "Buffers") ||
-			 !strcmp(name, "Cached"))
-			total -= kb;
-	}
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63[^:]: %llu", name, &kb) == 2)
+			for (i = 0; names[i]; i++)
+				if (!strcmp(names[i], name))
+					sum += kb;
 	fclose(file);
-	return total * 1024;
+	return sum * 1024;
 }
 
-static int took(struct run *run, int64_t before)
+/*
+ * What the program has of its own or maps, its page tables, and the objects of
+ * the whole kernel: those of other programs too, which the median of the rounds
+ * is to hide.
+ */
+static uint64_t memory_used(void)
 {
-	int64_t after = memory_used();
+	static const char *const program[] = {
+		"RssAnon", "RssFile", "RssShmem", "VmPTE", NULL,
+	};
+	static const char *const kernel[] = { "Slab", NULL };
 
-	if (before < 0 || after < 0)
-		return -EOPNOTSUPP;
-	/* Somebody else may have freed more. A ratio needs something above nothing. */
-	run->amount = after > before ? (uint64_t)(after - before) : 1;
-	return 0;
+	return sum_of("/proc/self/status", program) + sum_of("/proc/meminfo", kernel);
 }
 
-static int run_event_memory(struct run *run)
+/*
+ * The kernel frees objects a little later and keeps some slabs of them: they have
+ * to be gone, and used up, or the next objects would seem to cost nothing.
+ */
+static void settle(void)
 {
-	struct syncevent **ev = calloc(run->n, sizeof(*ev));
-	int64_t before = memory_used();
-	uint64_t i;
-	int err = ev ? 0 : -ENOMEM;
+	nanosleep(&(const struct timespec){ .tv_nsec = 50000000 }, NULL);
+}
 
-	for (i = 0; i < run->n && !err; i++) {
-		err = syncevent_create(&ev[i], NULL);
-		if (!err)
-			err = syncevent_set(ev[i], 1);
+typedef int make_fn(void **object);
+
+static int make_event(void **object)
+{
+	struct syncevent *ev;
+	int err = syncevent_create(&ev, NULL);
+
+	*object = err ? NULL : ev;
+	return err ? err : syncevent_set(ev, 1);
+}
+
+static void close_event(void *object)
+{
+	syncevent_close(object);
+}
+
+static int make_eventfd(void **object)
+{
+	int fd = eventfd(1, EFD_CLOEXEC);
+
+	*object = (void *)(intptr_t)(fd + 1);
+	return fd < 0 ? -errno : 0;
+}
+
+static void close_eventfd(void *object)
+{
+	if (object)
+		close((int)(intptr_t)object - 1);
+}
+
+static int run_memory(struct run *run)
+{
+	const bool event = run->arg;
+	make_fn *const make = event ? make_event : make_eventfd;
+	const uint64_t n = FILLER + run->n;
+	void **object = calloc(n, sizeof(*object));
+	uint64_t before = 0, after, i;
+	int err = 0;
+
+	if (!object)
+		return -ENOMEM;
+	settle();
+	for (i = 0; i < n && !err; i++) {
+		if (i == FILLER)
+			before = memory_used();
+		err = make(&object[i]);
 	}
-	if (!err)
-		err = took(run, before);
-	for (i = 0; ev && i < run->n && ev[i]; i++)
-		syncevent_close(ev[i]);
-	free(ev);
-	return err;
-}
-
-static int run_eventfd_memory(struct run *run)
-{
-	int *fd = calloc(run->n, sizeof(*fd));
-	int64_t before = memory_used();
-	uint64_t i, made = 0;
-	int err = fd ? 0 : -ENOMEM;
-
-	while (made < run->n && !err) {
-		fd[made] = eventfd(1, EFD_CLOEXEC);
-		if (fd[made] < 0)
-			err = -errno;
-		else
-			made++;
-	}
-	if (!err)
-		err = took(run, before);
-	for (i = 0; i < made; i++)
-		close(fd[i]);
-	free(fd);
+	after = memory_used();
+	/* Somebody else may have freed more. */
+	run->amount = after > before ? after - before : 0;
+	while (i--)
+		(event ? close_event : close_eventfd)(object[i]);
+	free(object);
 	return err;
 }
 
@@ -131,8 +153,8 @@ static const struct side create_sides[] = {
 };
 
 static const struct side memory_sides[] = {
-	{ .name = "event", .run = run_event_memory, .ours = true },
-	{ .name = "eventfd", .run = run_eventfd_memory },
+	{ .name = "event", .run = run_memory, .arg = "event", .ours = true },
+	{ .name = "eventfd", .run = run_memory },
 	{ 0 }
 };
 
@@ -145,8 +167,8 @@ const struct bench object_benches[] = {
 	},
 	{
 		.name = "memory",
-		.what = "memory of the program and the kernel for 1000 objects, of each",
-		.unit = "bytes",
+		.what = "memory of one of 1000 objects, in the program and in the kernel",
+		.unit = "bytes/object",
 		.fixed = MANY,
 		.sides = memory_sides,
 	},

@@ -23,12 +23,11 @@ static unsigned int put_ratios(FILE *file, const struct result *results, unsigne
 	for (b = 0; b < n; b++) {
 		const struct side *sides = results[b].bench->sides;
 
-		for (i = 0; !results[b].not_run && sides[i].name; i++)
+		for (i = 0; sides[i].name; i++)
 			for (k = 0; sides[k].name; k++) {
 				struct spread s;
 
-				if (!sides[i].ours || sides[k].ours ||
-				    results[b].side[i].not_run || results[b].side[k].not_run)
+				if (!comparable(&results[b], i, k))
 					continue;
 				s = ratios(&results[b], i, k);
 				fprintf(file, "%u \"%s: %s / %s\" %g %g %g\n", bars++,

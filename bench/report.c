@@ -28,15 +28,6 @@ static const char *provider_name(const struct machine *machine)
 	return machine->provider == SYNCEVENT_PROVIDER_KERNEL ? "kernel" : "shm";
 }
 
-/* Both sides ran, and one of them is ours, the other not. */
-static bool is_pair(const struct result *r, unsigned int ours, unsigned int peer)
-{
-	const struct side *sides = r->bench->sides;
-
-	return !r->not_run && sides[ours].ours && !sides[peer].ours &&
-	       !r->side[ours].not_run && !r->side[peer].not_run;
-}
-
 /* ---- text ------------------------------------------------------------------------- */
 
 struct column {
@@ -167,7 +158,7 @@ static int text_ratios(const struct result *results, unsigned int n,
 	for (b = 0; table && b < n; b++)
 		for (i = 0; results[b].bench->sides[i].name; i++)
 			for (k = 0; results[b].bench->sides[k].name; k++)
-				if (is_pair(&results[b], i, k))
+				if (comparable(&results[b], i, k))
 					ratio_line(table, &results[b], i, k, machine);
 	return show(table);
 }
@@ -313,7 +304,7 @@ static struct json_object *json_bench(const struct result *r, const struct machi
 	for (i = 0; r->bench->sides[i].name; i++) {
 		element(sides, json_side(r, i));
 		for (k = 0; r->bench->sides[k].name; k++)
-			if (is_pair(r, i, k))
+			if (comparable(r, i, k))
 				element(pairs, json_ratio(r, i, k, machine));
 	}
 	for (i = 0; i < r->counts; i++) {

@@ -631,12 +631,12 @@ TEST(both_deadline_of_each_clock)
 	syncevent_close(ev);
 }
 
-static volatile sig_atomic_t signals;
+static int signals;
 
 static void count_signal(int sig)
 {
 	(void)sig;
-	signals++;
+	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
 }
 
 /* A spin goes on after a signal: only the update ends it. */
@@ -652,12 +652,12 @@ TEST(both_signal_does_not_end_a_spin)
 		struct syncevent *ev = make(0);
 
 		ASSERT_NE(NULL, ev);
-		signals = 0;
+		__atomic_store_n(&signals, 0, __ATOMIC_RELAXED);
 		ASSERT_EQ(0, start(&w, ev, SYNCEVENT_EQ, 1, UINT64_MAX, spins[h],
 				   SYNCEVENT_FOREVER));
 		for (i = 1; i <= 5; i++) {
 			ASSERT_EQ(0, pthread_kill(w.t.thread, SIGUSR1));
-			ASSERT_TRUE(se_until(signals == i));
+			ASSERT_TRUE(se_until(__atomic_load_n(&signals, __ATOMIC_RELAXED) == i));
 		}
 		ASSERT_FALSE(se_is_done(&w.t));
 		ASSERT_EQ(0, syncevent_set(ev, 1));

@@ -9,6 +9,8 @@
 #include "ioctls.h"
 
 #include <setjmp.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #define DEBUGFS	"/sys/kernel/debug/"
 
@@ -546,6 +548,87 @@ static int op_open_device(struct _test_data_faults *self)
 TEST_F(faults, open_device)
 {
 	EXPECT_LE(1, every_fault(_metadata, self, "open", NULL, op_open_device, close_result));
+}
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+#define NAMES	"/tmp/faulty"
+
+static int op_mount(struct _test_data_faults *self)
+{
+	(void)self;
+	return mount("none", NAMES, "synceventfs", 0, "mode=0700") ? -errno : 0;
+}
+
+static void unmount(struct _test_data_faults *self, int result)
+{
+	(void)self;
+	if (result >= 0 && umount(NAMES))
+		abort();
+}
+
+static int op_name(struct _test_data_faults *self)
+{
+	int fd = open(NAMES "/a", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)self;
+	return fd < 0 ? -errno : fd;
+}
+
+/* The name may be there although it could not be opened. */
+static void close_and_unlink(struct _test_data_faults *self, int result)
+{
+	close_result(self, result);
+	if (unlink(NAMES "/a") && (result >= 0 || errno != ENOENT))
+		abort();
+}
+
+static int before_name(struct _test_data_faults *self)
+{
+	self->extra = op_name(self);
+	return self->extra < 0 ? self->extra : 0;
+}
+
+static int op_dup_of_name(struct _test_data_faults *self)
+{
+	return se_dup(self->extra, 0);
+}
+
+static void close_all_and_unlink(struct _test_data_faults *self, int result)
+{
+	close(self->extra);
+	close_and_unlink(self, result);
+}
+
+static int op_unlink(struct _test_data_faults *self)
+{
+	(void)self;
+	return unlink(NAMES "/a") ? -errno : 0;
+}
+
+static void close_unlinked(struct _test_data_faults *self, int result)
+{
+	close(self->extra);
+	if (result < 0 && unlink(NAMES "/a"))
+		abort();
+}
+
+TEST_F(faults, names)
+{
+	ASSERT_TRUE(!mkdir(NAMES, 0755) || errno == EEXIST);
+	/* At the least: options, superblock, inode, dentry. */
+	EXPECT_LE(4, every_fault(_metadata, self, "mount", NULL, op_mount, unmount));
+	ASSERT_EQ(0, op_mount(self));
+	/* event, user, page, inode, dentry, file, open file */
+	EXPECT_LE(7, every_fault(_metadata, self, "open O_CREAT", NULL, op_name,
+				 close_and_unlink));
+	EXPECT_LE(2, every_fault(_metadata, self, "open", before_name, op_name,
+				 close_all_and_unlink));
+	EXPECT_LE(2, every_fault(_metadata, self, "DUP of a name", before_name, op_dup_of_name,
+				 close_all_and_unlink));
+	every_fault(_metadata, self, "unlink", before_name, op_unlink, close_unlinked);
+	unmount(self, 0);
+	rmdir(NAMES);
 }
 
 TEST_HARNESS_MAIN

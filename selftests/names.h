@@ -37,12 +37,14 @@ static inline int mount_at(const char *where, const char *options)
 /* Path of a name; the last few stay valid. */
 static inline const char *at(const char *dir, const char *name)
 {
-	static __thread char paths[8][512];
+	static __thread char *paths[8];
 	static __thread unsigned int next;
-	char *path = paths[next++ % 8];
+	char **path = &paths[next++ % 8];
 
-	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
-	return path;
+	free(*path);
+	if (asprintf(path, "%s/%s", dir, name) < 0)
+		abort();
+	return *path;
 }
 
 static inline int open_at(const char *dir, const char *name, int flags)

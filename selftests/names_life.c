@@ -382,6 +382,7 @@ struct racer {
 	struct se_thread t;
 	const char *dir;
 	unsigned int rounds;
+	unsigned int done;
 	unsigned int seed;
 };
 
@@ -396,6 +397,7 @@ static int race(void *arg)
 		struct syncevent_cell *cell;
 		int fd, ret, dup;
 
+		__atomic_store_n(&r->done, i, __ATOMIC_RELAXED);
 		if (what % 4 == 3) {
 			ret = names_in(r->dir);
 			if (ret < 0 || ret >= 1000)
@@ -440,8 +442,16 @@ TEST_F(names, race_of_everything)
 		r[i] = (struct racer) { .dir = self->dir, .rounds = se_times(3000), .seed = i };
 		ASSERT_EQ(0, se_start(&r[i].t, race, &r[i]));
 	}
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
+		/* patient with each round, not with all of them */
+		while (!se_is_done(&r[i].t)) {
+			unsigned int done = __atomic_load_n(&r[i].done, __ATOMIC_RELAXED);
+
+			ASSERT_TRUE(se_until(se_is_done(&r[i].t) || done !=
+					     __atomic_load_n(&r[i].done, __ATOMIC_RELAXED)));
+		}
 		EXPECT_EQ(0, se_join(&r[i].t));
+	}
 }
 
 /* ---- the module ------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
  */
 #include "names.h"
 
+#include <liburing.h>
 #include <sys/xattr.h>
 
 /* ---- an opened file is an event -------------------------------------------------- */
@@ -141,6 +142,34 @@ TEST_F(names, epoll)
 	ASSERT_EQ(1, epoll_one(ep, SE_HANG_S * 1000));
 	close(ep);
 	close(fd);
+}
+
+/* With more room than for one value, too: a regular file would be read on. */
+TEST_F(names, io_uring)
+{
+	int fd = open_at(self->dir, "a", O_CREAT | O_RDWR);
+	struct __kernel_timespec ts = { .tv_sec = SE_HANG_S };
+	uint64_t values[2] = { SE_POISON64, SE_POISON64 };
+	struct io_uring_cqe *cqe;
+	struct io_uring_sqe *sqe;
+	struct io_uring ring;
+
+	ASSERT_EQ(0, io_uring_queue_init(4, &ring, 0));
+	sqe = io_uring_get_sqe(&ring);
+	io_uring_prep_read(sqe, fd, values, sizeof(values), 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	ASSERT_EQ(-EAGAIN, io_uring_peek_cqe(&ring, &cqe));
+	ASSERT_EQ(1, se_waiters(fd));
+	ASSERT_EQ(0, se_set(fd, 3));
+	ASSERT_EQ(0, io_uring_wait_cqe_timeout(&ring, &cqe, &ts));
+	ASSERT_EQ(sizeof(values[0]), cqe->res);
+	ASSERT_EQ(3, values[0]);
+	ASSERT_EQ(SE_POISON64, values[1]);
+	io_uring_queue_exit(&ring);
+	close(fd);
+	/* the ring lets go of its file when it gets round to it */
+	ASSERT_TRUE(se_until(!umount(self->dir)));
+	ASSERT_EQ(0, mount_at(self->dir, NULL));
 }
 
 static int wait_by_name(void *arg)

@@ -57,7 +57,7 @@ _Static_assert(sizeof(struct se_shm) == 128 && offsetof(struct se_shm, seq) == 6
 
 static void ask_above(struct syncevent_hint *hint, uint64_t above)
 {
-	uint64_t is = __atomic_load_n(&hint->wake_above, __ATOMIC_RELAXED);
+	__u64 is = __atomic_load_n(&hint->wake_above, __ATOMIC_RELAXED);
 
 	while (is > above &&
 	       !__atomic_compare_exchange_n(&hint->wake_above, &is, above, true,

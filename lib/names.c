@@ -47,6 +47,7 @@ static int shm_open_name(struct syncevent **ev, const char *path, int oflag)
 static int shm_create_name(struct syncevent **ev, const char *path, mode_t mode,
 			   const struct syncevent_attr *attr)
 {
+	struct syncevent *made;
 	char self[32];
 	int fd, err;
 
@@ -56,15 +57,17 @@ static int shm_create_name(struct syncevent **ev, const char *path, mode_t mode,
 	fd = se_above_stdio(fd);
 	if (fd < 0)
 		return fd;
-	err = se_shm_make(ev, fd, attr);
+	err = se_shm_make(&made, fd, attr);
 	if (err)
 		return err;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
 		err = -errno;
-		syncevent_close(*ev);
+		syncevent_close(made);
+		return err;
 	}
-	return err;
+	*ev = made;
+	return 0;
 }
 
 static int shm_open(struct syncevent **ev, const char *name, int oflag, mode_t mode,

@@ -392,6 +392,7 @@ int se_addr_create(struct syncevent **ev, const struct syncevent_attr *attr)
 
 int se_shm_create(struct syncevent **ev, const struct syncevent_attr *attr)
 {
+	struct syncevent *made;
 	int fd, err;
 
 	fd = memfd_create("syncevent", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -402,13 +403,17 @@ int se_shm_create(struct syncevent **ev, const struct syncevent_attr *attr)
 	fd = se_above_stdio(fd);
 	if (fd < 0)
 		return fd;
-	err = se_shm_make(ev, fd, attr);
+	err = se_shm_make(&made, fd, attr);
+	if (err)
+		return err;
 	/* Who is handed the file must not be able to make others die of SIGBUS. */
-	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		err = -errno;
-		syncevent_close(*ev);
+		syncevent_close(made);
+		return err;
 	}
-	return err;
+	*ev = made;
+	return 0;
 }
 
 int se_shm_take(struct syncevent **ev, int fd)

@@ -491,15 +491,16 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
  * @mask: applied to the value before it is compared
  *
  * Until then the fd is ready when the value differs from the one last read
- * through it. The setting belongs to the open file: handles made by
- * syncevent_from_fd() or fork(2) share it, those made by syncevent_dup() do not.
+ * through it, at first from that when it was made. The setting belongs to the open
+ * file: handles made by syncevent_from_fd() or fork(2) share it, those made by
+ * syncevent_dup() do not. shm: it belongs to the handle.
  *
- * Return: 0; -EINVAL: @cond; -EIDRM.
+ * Return: 0; -EINVAL: @cond; -EIDRM; -ENOMEM.
  */
 int syncevent_arm(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		  uint64_t mask);
 
-/** syncevent_disarm() - back to "differs from the last read". Return: 0; -EIDRM. */
+/** syncevent_disarm() - back to "differs from the last read". Return: 0; -EIDRM; -ENOMEM. */
 int syncevent_disarm(struct syncevent *ev);
 
 /**
@@ -526,7 +527,7 @@ int syncevent_poll_fd(struct syncevent *ev);
  * Reads the value if the condition holds, which then is the one last read. Does
  * not reset the counter: while an armed condition holds the fd stays readable.
  *
- * Return: 0; -EAGAIN: the condition does not hold; -EIDRM: revoked.
+ * Return: 0; -EAGAIN: the condition does not hold; -EIDRM: revoked; -ENOMEM.
  */
 int syncevent_read(struct syncevent *ev, uint64_t *value);
 
@@ -570,7 +571,9 @@ int syncevent_queue_fd(const struct syncevent_queue *q);
  * there at once.
  *
  * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EXDEV: @ev is of
- * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -ENOSPC: too many entries of this user; -ENOMEM.
+ * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -ENOSPC:
+ * too many entries of this user; -ENOMEM; -EAGAIN: no thread can be made; or, on
+ * attr.addr in a queue of the kernel provider, as syncevent_create().
  */
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,

@@ -267,7 +267,7 @@ def check(top, pages, folder):
         tap.result(f"{path} shows the structures of the header",
                    same_structs(page, *(api if path in library else [uapi])))
         for i, (text, expected) in enumerate(examples(page), 1):
-            if path in library:
+            if "#include <syncevent.h>" in text:
                 tap.result(f"{path} example {i} runs and prints what it should",
                            run_example(top, folder, text, expected))
             else:

@@ -396,6 +396,8 @@ static const struct {
 	[TOOL_LIST] = { "syncevent list", &list_argp },
 	[TOOL_RM] = { "syncevent rm", &rm_argp },
 	[TOOL_SELFTEST] = { "syncevent selftest", &selftest_argp },
+	/* It reads its arguments itself, --help among them. */
+	[TOOL_BENCH] = { "syncevent bench", NULL },
 };
 #define VERBS	(sizeof(verbs) / sizeof(verbs[0]))
 
@@ -448,6 +450,7 @@ static const struct argp main_argp = {
 	"  watch      print each change\n"
 	"  list       list the events\n"
 	"  rm         remove events\n"
+	"  bench      measure beside futexes, eventfds and others\n"
 	"  selftest   try this machine\n\n"
 	"\"syncevent COMMAND --help\" tells more.\v"
 	"Exit status: 0, or 1 error, 2 usage, 3 the event was revoked or the peer died, "
@@ -484,13 +487,18 @@ int tool_parse(int argc, char **argv, struct tool_args *args)
 	argc -= input.verb_index;
 	argv += input.verb_index;
 	argv[0] = (char *)(uintptr_t)verbs[args->verb].name;
+	if (args->verb == TOOL_BENCH) {
+		args->bench_argc = argc;
+		args->bench_argv = argv;
+		return 0;
+	}
 	return argp_parse(verbs[args->verb].argp, argc, argv, flags, NULL, args) ? TOOL_USAGE : 0;
 }
 
 void tool_help(const struct tool_args *args, FILE *stream)
 {
 	static char command[] = "syncevent";
-	bool main = args->verb == TOOL_NONE;
+	bool main = !verbs[args->verb].argp;
 
 	argp_help(main ? &main_argp : verbs[args->verb].argp, stream,
 		  args->help ? ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG :

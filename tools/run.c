@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../bench/bench.h"
 #include "tool.h"
 
 #ifndef TOOL_VERSION
@@ -235,6 +236,8 @@ static int run_verb(const struct tool_args *args)
 		return tool_rm(args);
 	case TOOL_SELFTEST:
 		return tool_selftest(args);
+	case TOOL_BENCH:
+		return syncevent_bench_main(args->bench_argc, args->bench_argv, args->json);
 	}
 	return TOOL_OK;
 }

@@ -37,6 +37,7 @@ enum tool_verb {
 	TOOL_LIST,
 	TOOL_RM,
 	TOOL_SELFTEST,
+	TOOL_BENCH,
 };
 
 /**
@@ -60,6 +61,8 @@ enum tool_verb {
  * @timeout: for wait and watch, nanoseconds; SYNCEVENT_FOREVER for none
  * @count: for watch, changes until it ends; 0: does not end
  * @revoke: for rm
+ * @bench_argc: for bench
+ * @bench_argv: for bench, which reads them
  */
 struct tool_args {
 	enum tool_verb verb;
@@ -81,6 +84,8 @@ struct tool_args {
 	uint64_t timeout;
 	uint64_t count;
 	bool revoke;
+	int bench_argc;
+	char **bench_argv;
 };
 
 /* ---- the steps of a command: args.c, run.c ------------------------------------ */

@@ -4,7 +4,8 @@
  *
  * headers.sh compiles it in each language and word size: the numbers are the
  * same for all, so it proves that a 32-bit program, a 64-bit program, C and C++
- * mean the same bytes. With CELL_ONLY it takes syncevent/cell.h alone, for
+ * mean the same bytes; but for the pointers in three structures of the library,
+ * which no other program sees. With CELL_ONLY it takes syncevent/cell.h alone, for
  * units that have no Linux headers.
  */
 #include <stddef.h>
@@ -136,12 +137,52 @@ FIELD(syncevent_completion, value, 8, 8);
 FIELD(syncevent_completion, status, 16, 4);
 FIELD(syncevent_completion, reserved, 20, 4);
 
-SIZE(syncevent_attr, 24);
+#define POINTER	sizeof(void *)
+
+SIZE(syncevent_attr, 32 + POINTER);
 FIELD(syncevent_attr, size, 0, 4);
 FIELD(syncevent_attr, flags, 4, 4);
 FIELD(syncevent_attr, value, 8, 8);
 FIELD(syncevent_attr, publishers, 16, 4);
 FIELD(syncevent_attr, subscribers, 20, 4);
+FIELD(syncevent_attr, provider, 24, 4);
+FIELD(syncevent_attr, reserved, 28, 4);
+FIELD(syncevent_attr, addr, 32, POINTER);
+
+SIZE(syncevent_stat, 56);
+FIELD(syncevent_stat, size, 0, 4);
+FIELD(syncevent_stat, provider, 4, 4);
+FIELD(syncevent_stat, id, 8, 8);
+FIELD(syncevent_stat, value, 16, 8);
+FIELD(syncevent_stat, flags, 24, 4);
+FIELD(syncevent_stat, publishers, 28, 4);
+FIELD(syncevent_stat, subscribers, 32, 4);
+FIELD(syncevent_stat, waiters, 36, 4);
+FIELD(syncevent_stat, rings, 40, 8);
+FIELD(syncevent_stat, wakes, 48, 8);
+
+SIZE(syncevent_caps, 72 + 2 * POINTER);
+FIELD(syncevent_caps, size, 0, 4);
+FIELD(syncevent_caps, provider, 4, 4);
+FIELD(syncevent_caps, guarantees, 8, 8);
+FIELD(syncevent_caps, abi, 16, 4);
+FIELD(syncevent_caps, wait_max, 20, 4);
+FIELD(syncevent_caps, events_max, 24, 8);
+FIELD(syncevent_caps, events, 32, 8);
+FIELD(syncevent_caps, entries_max, 40, 8);
+FIELD(syncevent_caps, entries, 48, 8);
+FIELD(syncevent_caps, late_max_ns, 56, 8);
+FIELD(syncevent_caps, recheck_ns, 64, 8);
+FIELD(syncevent_caps, names, 72, POINTER);
+FIELD(syncevent_caps, name_prefix, 72 + POINTER, POINTER);
+
+SIZE(syncevent_many, POINTER + 32);
+FIELD(syncevent_many, ev, 0, POINTER);
+FIELD(syncevent_many, operand, POINTER, 8);
+FIELD(syncevent_many, mask, POINTER + 8, 8);
+FIELD(syncevent_many, value, POINTER + 16, 8);
+FIELD(syncevent_many, cond, POINTER + 24, 4);
+FIELD(syncevent_many, status, POINTER + 28, 4);
 
 SIZE(syncevent_wait_opts, 24);
 FIELD(syncevent_wait_opts, size, 0, 4);

@@ -76,9 +76,14 @@ freestanding() {
 	compile "$1" "$2" "$3" -U__linux__ -ffreestanding -DCELL_ONLY <"$1/selftests/headers.c"
 }
 
+# Every inline function is in the library too, for other languages.
 declared() {
-	echo '#include <syncevent.h>' | $cc -E -P -I"$1/include" - | tr '\n' ' ' | tr ';' '\n' |
-		sed -n 's/^[^{}]*[ *]\(syncevent_[a-z0-9_]*\) *(.*/\1/p' | sort
+	{
+		echo '#include <syncevent.h>' | $cc -E -P -I"$1/include" - | tr '\n' ' ' | tr ';' '\n' |
+			sed -n 's/^[^{}]*[ *]\(syncevent_[a-z0-9_]*\) *(.*/\1/p'
+		cat "$1"/include/syncevent/*.h |
+			sed -n 's/^SYNCEVENT_INLINE .*[ *]\(syncevent_[a-z0-9_]*\)(.*/\1/p'
+	} | sort
 }
 
 mapped() {
@@ -141,7 +146,7 @@ install_into() {
 	version=$(sed -n 's/^AC_INIT(\[syncevent\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
 	mkdir -p "$2/include/linux" "$2/include/syncevent" "$2/lib/pkgconfig" &&
 		cp "$1/include/syncevent.h" "$2/include" &&
-		cp "$1/include/syncevent/cell.h" "$2/include/syncevent" &&
+		cp "$1"/include/syncevent/*.h "$2/include/syncevent" &&
 		cp "$1/include/uapi/linux/syncevent.h" "$2/include/linux" &&
 		cp -P "$1"/out/libsyncevent.* "$2/lib" &&
 		sed -e "s,@prefix@,$2," -e 's,@exec_prefix@,${prefix},' \
@@ -188,7 +193,7 @@ for bits in 64 32; do
 			continue
 		fi
 		[ $language = C99 ] && words="$words $bits"
-		for header in linux/syncevent.h syncevent.h syncevent/cell.h; do
+		for header in linux/syncevent.h syncevent.h syncevent/cell.h syncevent/inline.h; do
 			result "$header compiles alone: $language, $bits bit" \
 				alone "$t" "$language" "-m$bits" "$header"
 		done
@@ -200,7 +205,7 @@ done
 for bits in $words; do
 	result "the library compiles without a warning: $bits bit" compiles_only "$t" "-m$bits"
 done
-result "the map names what syncevent.h declares" map_fits "$t"
+result "the map names what the headers declare" map_fits "$t"
 result "the libraries define what the map names" exports "$t"
 result "libsyncevent.pc is right" pc_is_right "$t"
 result "the README's example compiles" example "$t"
@@ -236,9 +241,12 @@ broken "a header that is not C++" include/syncevent/cell.h 's/const struct synce
 	alone C++11 -m64 syncevent/cell.h
 broken "a field that moved" $u '/^struct syncevent_wait {/,/^}/{ /operand;/d; s/^}/__aligned_u64 operand; }/; }' \
 	layout C++11 -m64
+broken "a field of the library that moved" include/syncevent.h '/^struct syncevent_attr {/,/^}/s/uint32_t provider/uint64_t provider/' \
+	layout C99 -m64
 broken "a cell that differs without Linux" include/syncevent/cell.h 's/uint16_t sides/uint32_t sides/' \
 	freestanding C99 -m64
 broken "a symbol that the map lacks" lib/libsyncevent.map '/syncevent_disarm;/d' map_fits
+broken "an inline function that the map lacks" lib/libsyncevent.map '/syncevent_inline_add;/d' map_fits
 broken "a symbol that only the map has" lib/libsyncevent.map 's/\tsyncevent_arm;/&\n\tsyncevent_arms;/' \
 	map_fits
 broken "a symbol of another version" lib/libsyncevent.map 's/LIBSYNCEVENT_0.1/LIBSYNCEVENT_9/' exports

@@ -334,27 +334,36 @@ static int run_crowd(struct run *run)
 }
 
 /* The kernel provider counts the wake-ups that it makes. */
+static int count_wakes(struct crowd *c, struct syncevent_stat *stat)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 1; i <= COUNTED && !err; i++) {
+		do
+			err = syncevent_stat(c->ev, stat);
+		while (!err && stat->waiters < c->n);
+		err = err ? err : update(c, i);
+	}
+	return err ? err : syncevent_stat(c->ev, stat);
+}
+
 static int crowd_counts(const struct bench *bench, struct result *result)
 {
-	struct crowd c = { .ops = &event_ops, .n = bench->size };
+	struct syncevent_caps caps = { .size = sizeof(caps) };
 	struct syncevent_stat stat = { .size = sizeof(stat) };
-	uint32_t i;
-	int err = crowd_start(&c);
+	struct crowd c = { .ops = &event_ops, .n = bench->size };
+	int err = syncevent_query(SYNCEVENT_PROVIDER_DEFAULT, &caps);
 
+	if (err || !(caps.guarantees & SYNCEVENT_CAP_EXACT))
+		return err;
+	err = crowd_start(&c);
 	if (err)
 		return err;
-	err = syncevent_stat(c.ev, &stat);
-	if (!err && stat.provider == SYNCEVENT_PROVIDER_KERNEL) {
-		for (i = 1; i <= COUNTED && !err; i++) {
-			do
-				err = syncevent_stat(c.ev, &stat);
-			while (!err && stat.waiters < c.n);
-			err = err ? err : update(&c, i);
-		}
-		err = err ? err : syncevent_stat(c.ev, &stat);
-		add_count(result, "wake-ups made for 100 satisfied waiters", (double)stat.wakes,
-			  COUNTED);
-	}
+	err = count_wakes(&c, &stat);
+	if (!err)
+		add_count(result, "wake-ups made for 100 satisfied waiters",
+			  (double)stat.wakes, COUNTED);
 	crowd_end(&c, c.n);
 	return err;
 }

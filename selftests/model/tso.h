@@ -2,8 +2,9 @@
 /*
  * Memory as x86 gives it (TSO): each CPU has a FIFO store buffer in front of
  * one shared memory. The includer defines NCPU, the words (VALUE, ABOVE, ALL,
- * LOCK) come from here, and DRAINED(c, l) is run after each store that has
- * reached memory.
+ * LOCK) come from here, and DRAINED(l) is run after each store that has reached
+ * memory. It may define NWORD to have more words, and DRAIN_RMW for more
+ * read-modify-writes than ADD.
  *
  * What the CPUs may do:
  *   store        goes to the end of the own buffer, invisible to the others
@@ -28,8 +29,14 @@
 #define ABOVE	1	/* hint.wake_above */
 #define ALL	2	/* hint.flags & WAKE_ALL */
 #define LOCK	3	/* the event lock */
+#ifndef NWORD
 #define NWORD	4
-#define ADD	4	/* buffer entries only: add to VALUE */
+#endif
+#define ADD	NWORD	/* buffer entries only: add to VALUE */
+
+#ifndef DRAIN_RMW
+#define DRAIN_RMW
+#endif
 
 #define NOBODY	7	/* wake_above when nobody waits for growth (U64_MAX) */
 #define WRAP	3	/* values are 0..3, modulo 4 */
@@ -72,6 +79,7 @@ byte fwd[NCPU * NWORD];	/* ... and the youngest of them */
 		:: l == ADD ->						\
 			mem[VALUE] = (mem[VALUE] + v) & WRAP;		\
 			newv[c] = mem[VALUE]				\
+		DRAIN_RMW						\
 		:: else ->						\
 			mem[l] = v;					\
 			npend[IX(c, l)]--;				\

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 #
-# The model of the wake protocol holds, and its broken variants are refuted.
-if ! command -v spin >/dev/null; then
-	echo "1..0 # SKIP spin is not installed"
-	exit 0
-fi
-exec "${abs_top_srcdir:?}/selftests/model/run"
+# The models of the wake protocols hold, and their broken variants are refuted.
+"${abs_top_srcdir:?}/selftests/model/run"
+status=$?
+# Nothing was run, and the plan says so: automake's TAP driver reports SKIP, but
+# takes any status other than 0 for an error of the script.
+[ $status -eq 4 ] && exit 0
+exit $status

@@ -122,10 +122,11 @@ static int shm_sleep(struct syncevent *ev, const struct se_cond *c,
 	int err = 0, ret;
 
 	for (;;) {
-		word.was = __atomic_load_n(&shm->seq, __ATOMIC_ACQUIRE);
-		if (!err && !passed)
-			se_shm_ask(ev, c);
-		/* After a signal or the deadline this is the last look: success wins. */
+		/*
+		 * After a signal or the deadline this is the last look: success wins. Who
+		 * was woken looks before it asks again, or the next update would ring for
+		 * nobody.
+		 */
 		ret = se_look(ev, c, value);
 		if (ret != SE_NOT_YET)
 			return ret;
@@ -133,6 +134,11 @@ static int shm_sleep(struct syncevent *ev, const struct se_cond *c,
 			return err;
 		if (passed)
 			return -ETIMEDOUT;
+		word.was = __atomic_load_n(&shm->seq, __ATOMIC_ACQUIRE);
+		se_shm_ask(ev, c);
+		ret = se_look(ev, c, value);
+		if (ret != SE_NOT_YET)
+			return ret;
 		err = se_sleep(&word, 1, &slice, o);
 		passed = se_passed(o);
 	}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * watch_life.c - poll fds and wait queues of the shm provider where something ends:
+ * handles, queues, publishers, files, the process that forks
+ */
+#include "shm.h"
+
+#include <dirent.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <syncevent/cell.h>
+
+#define ALL	UINT64_MAX
+#define HANG_MS	(SE_HANG_S * 1000)
+
+static int readable(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, ms) < 0 ? -errno : pfd.revents;
+}
+
+static int add(struct syncevent_queue *q, struct syncevent *ev, enum syncevent_cond cond,
+	       uint64_t operand, uint64_t cookie)
+{
+	return syncevent_queue_add(q, ev, cond, operand, ALL, cookie, SYNCEVENT_FOREVER);
+}
+
+/* Its cookie; -ETIMEDOUT: it hung; other errors: its status. */
+static int reap_one(struct syncevent_queue *q)
+{
+	struct syncevent_done done;
+	int ret = syncevent_queue_reap(q, &done, 1, se_patience());
+
+	return ret < 0 ? ret : done.status ? done.status : (int)done.cookie;
+}
+
+static int open_files(void)
+{
+	int fd, n = 0;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
+static int mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	int c, n = 0;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The thread of the library; 0: there is none. */
+static pid_t helper(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[300], name[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(name, sizeof(name), f) && !strcmp(name, "syncevent\n"))
+			found = (pid_t)atoi(entry->d_name);
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* ---- handles, queues, files ----------------------------------------------------------- */
+
+TEST(nothing_is_left)
+{
+	struct syncevent_done done;
+	struct syncevent_queue *q;
+	struct syncevent *ev, *other;
+	int i, files = 0, maps = 0;
+
+	for (i = 0; i < 200; i++) {
+		ev = make(0);
+		ASSERT_NE(NULL, ev);
+		ASSERT_EQ(0, syncevent_dup(&other, ev, i % 2 ? SYNCEVENT_RDONLY : 0));
+		ASSERT_EQ(0, syncevent_queue_create(&q));
+		ASSERT_LT(2, syncevent_poll_fd(other));
+		ASSERT_EQ(0, add(q, other, SYNCEVENT_GT, 0, 1));
+		ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_GT, 0, 7, 2, se_patience()));
+		ASSERT_EQ(0, add(q, other, SYNCEVENT_GT, 9, 3));
+		syncevent_close(other);
+		ASSERT_EQ(0, syncevent_set(ev, 1));
+		ASSERT_EQ(1, syncevent_queue_reap(q, &done, 1, se_patience()));
+		/* With entries that wait, one not reaped, before or after the event. */
+		if (i % 4 < 2)
+			syncevent_close(ev);
+		syncevent_queue_close(q);
+		if (i % 4 >= 2)
+			syncevent_close(ev);
+		if (i == 100) {
+			files = open_files();
+			maps = mappings();
+		}
+	}
+	ASSERT_EQ(files, open_files());
+	/* malloc() may have needed more. */
+	ASSERT_GE(maps + 10, mappings());
+}
+
+/* An entry outlives the handle by which it was added. */
+TEST(closed_while_pending)
+{
+	struct syncevent *ev = make(0), *other, *again;
+	struct syncevent_queue *q;
+
+	never_recheck = true;
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(0, syncevent_dup(&other, ev, 0));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_GE, 1, 1));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_NEQ, 0, 2));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_EQ, 7, 3));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_EQ, 8, 4));
+	syncevent_close(ev);
+	ASSERT_EQ(-ETIMEDOUT, syncevent_queue_reap(q, &(struct syncevent_done){ 0 }, 1, 0));
+	ASSERT_EQ(0, syncevent_set(other, 1));
+	ASSERT_EQ(3, reap_one(q) + reap_one(q));
+	ASSERT_EQ(0, syncevent_queue_cancel(q, 3));
+	/* The last entry goes by the last update that this process can make. */
+	ASSERT_EQ(0, syncevent_dup(&again, other, 0));
+	syncevent_close(other);
+	ASSERT_EQ(0, syncevent_revoke(again));
+	ASSERT_EQ(-EIDRM, reap_one(q));
+	syncevent_close(again);
+	syncevent_queue_close(q);
+}
+
+/* The memory of the caller may be gone with the handle. */
+TEST(closed_on_the_callers_memory)
+{
+	uint64_t *memory = shared(4096);
+	struct syncevent_attr attr = { .size = sizeof(attr), .addr = memory };
+	struct syncevent_queue *q;
+	struct syncevent *ev, *other;
+
+	ASSERT_NE(NULL, memory);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(0, syncevent_create(&ev, &attr));
+	ASSERT_EQ(0, syncevent_dup(&other, ev, 0));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_EQ, 1, 1));
+	ASSERT_EQ(0, add(q, other, SYNCEVENT_EQ, 1, 2));
+	ASSERT_LT(2, syncevent_poll_fd(ev));
+	syncevent_close(ev);
+	ASSERT_EQ(-EIDRM, reap_one(q));
+	__atomic_store_n(memory, 1, __ATOMIC_RELEASE);
+	ASSERT_EQ(2, reap_one(q));
+	ASSERT_EQ(0, add(q, other, SYNCEVENT_EQ, 2, 3));
+	syncevent_close(other);
+	munmap(memory, 4096);
+	ASSERT_EQ(-EIDRM, reap_one(q));
+	syncevent_queue_close(q);
+}
+
+TEST(revoked_while_pending)
+{
+	static const enum syncevent_cond conds[] = {
+		SYNCEVENT_EQ, SYNCEVENT_GT, SYNCEVENT_GE, SYNCEVENT_NEQ,
+	};
+	struct syncevent *ev = make(0), *other;
+	struct syncevent_queue *q;
+	unsigned int i, by;
+
+	never_recheck = true;
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	for (by = 0; by < 2; by++) {
+		ASSERT_EQ(0, syncevent_dup(&other, ev, 0));
+		for (i = 0; i < 4; i++)
+			ASSERT_EQ(0, syncevent_queue_add(q, ev, conds[i],
+							 conds[i] == SYNCEVENT_NEQ ? 0 : 3, ALL,
+							 i, i % 2 ? se_patience() : SE_FOREVER));
+		ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 4, 4, 8, SE_FOREVER));
+		ASSERT_EQ(0, syncevent_revoke(by ? ev : other));
+		for (i = 0; i < 5; i++)
+			ASSERT_EQ(-EIDRM, reap_one(q));
+		syncevent_close(other);
+		syncevent_close(ev);
+		ev = make(0);
+		ASSERT_NE(NULL, ev);
+	}
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
+TEST(no_file_descriptor_left)
+{
+	struct syncevent *ev = make(0);
+	struct rlimit limit;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = (rlim_t)syncevent_fd(ev) + 1;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	while (dup(0) >= 0)
+		;
+	ASSERT_EQ(-EMFILE, syncevent_poll_fd(ev));
+	ASSERT_EQ(0, syncevent_arm(ev, SYNCEVENT_EQ, 0, ALL));
+	ASSERT_EQ(0, syncevent_read(ev, NULL));
+	limit.rlim_cur++;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	ASSERT_EQ(POLLIN, readable(syncevent_poll_fd(ev), 0));
+	syncevent_close(ev);
+}
+
+TEST(no_thread_can_be_made)
+{
+	struct syncevent *ev = make(0);
+	struct syncevent_queue *q = NULL;
+	struct rlimit limit = { 0, 0 };
+
+	ASSERT_NE(NULL, ev);
+	/* The limit is not root's. */
+	if (!getuid())
+		ASSERT_EQ(0, setresuid(65534, 65534, 65534));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NPROC, &limit));
+	ASSERT_EQ(-EAGAIN, syncevent_poll_fd(ev));
+	ASSERT_EQ(-EAGAIN, syncevent_queue_create(&q));
+	ASSERT_EQ(NULL, q);
+	syncevent_close(ev);
+}
+
+/* What took the numbers of eventfds over is neither written nor closed. */
+static int all_files_closed(void *arg)
+{
+	struct syncevent *ev = make(0), *other;
+	struct syncevent_queue *q;
+	int fd, file, poll_fd, queue_fd;
+	struct stat st;
+
+	(void)arg;
+	if (!ev || syncevent_dup(&other, ev, 0) || syncevent_queue_create(&q))
+		return 1;
+	poll_fd = syncevent_poll_fd(ev);
+	queue_fd = syncevent_queue_fd(q);
+	if (add(q, ev, SYNCEVENT_GT, 0, 1))
+		return 2;
+	for (fd = 3; fd < 256; fd++)
+		close(fd);
+	/* Not the number of the event, which the library closes. */
+	file = fcntl(memfd_create("file", 0), F_DUPFD, 256);
+	if (dup2(file, poll_fd) != poll_fd || dup2(file, queue_fd) != queue_fd)
+		return 3;
+	if (syncevent_set(other, 1) || reap_one(q) != 1 || syncevent_read(ev, NULL))
+		return 4;
+	if (syncevent_set(ev, 2) || add(q, ev, SYNCEVENT_GT, 0, 1))
+		return 5;
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+	if (fstat(poll_fd, &st) || st.st_size || fstat(queue_fd, &st) || st.st_size)
+		return 6;
+	return lseek(file, 0, SEEK_CUR) ? 7 : 0;
+}
+
+TEST(files_of_others_are_left_alone)
+{
+	ASSERT_EQ(0, se_wait_child(se_fork(all_files_closed, NULL)));
+}
+
+/* The thread takes no signal of the program's. */
+TEST(signals_are_blocked)
+{
+	struct syncevent_queue *q;
+	unsigned long long blocked = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	ASSERT_EQ(0, helper());
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_TRUE(se_until(helper()));
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", helper());
+	f = fopen(path, "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+			break;
+	fclose(f);
+	/* All but KILL, STOP and the C library's own two. */
+	ASSERT_EQ(0xfffffffe7ffbfeffULL, blocked & 0xfffffffe7ffbfeffULL);
+	syncevent_queue_close(q);
+}
+
+/* ---- other processes ------------------------------------------------------------------- */
+
+struct both {
+	struct syncevent *ev;
+	struct syncevent_queue *q;
+	int fd;
+};
+
+static int update(void *arg)
+{
+	return syncevent_add(arg, 1, NULL) ? 1 : 0;
+}
+
+/* Dies where it would have to ring. */
+static int update_and_die(void *arg)
+{
+	if (syncevent_cell_add(syncevent_cell(arg), 1, NULL))
+		raise(SIGKILL);
+	return 0;
+}
+
+TEST(updated_by_another_process)
+{
+	struct syncevent *ev = make(0);
+	struct syncevent_queue *q;
+	int fd;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	fd = syncevent_poll_fd(ev);
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_GE, 1, 1));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_GE, 2, 2));
+	ASSERT_EQ(0, se_wait_child(se_fork(update, ev)));
+	ASSERT_EQ(1, reap_one(q));
+	ASSERT_EQ(POLLIN, readable(fd, HANG_MS));
+	ASSERT_EQ(0, syncevent_read(ev, NULL));
+	ASSERT_EQ(0, readable(fd, 0));
+	ASSERT_EQ(-SIGKILL, se_wait_child(se_fork(update_and_die, ev)));
+	ASSERT_EQ(2, reap_one(q));
+	ASSERT_EQ(POLLIN, readable(fd, HANG_MS));
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
+/* ---- fork ------------------------------------------------------------------------------- */
+
+static int use_inherited(void *arg)
+{
+	struct both *b = arg;
+	uint64_t v;
+
+	/* What was there. */
+	if (readable(b->fd, 0) != POLLIN || syncevent_read(b->ev, &v) || v != 1)
+		return 1;
+	if (readable(b->fd, 0) != 0)
+		return 2;
+	if (readable(syncevent_queue_fd(b->q), 0) != POLLIN || reap_one(b->q) != 1)
+		return 3;
+	if (readable(syncevent_queue_fd(b->q), 0) != 0 || fcntl(b->fd, F_GETFD) != FD_CLOEXEC)
+		return 4;
+	/* What comes: the fds tell without a call of the library. */
+	if (syncevent_set(b->ev, 2))
+		return 5;
+	if (readable(b->fd, HANG_MS) != POLLIN ||
+	    readable(syncevent_queue_fd(b->q), HANG_MS) != POLLIN)
+		return 6;
+	if (reap_one(b->q) != 2 || add(b->q, b->ev, SYNCEVENT_GE, 3, 1))
+		return 7;
+	if (!helper())
+		return 8;
+	if (syncevent_set(b->ev, 3) || reap_one(b->q) != 1)
+		return 9;
+	syncevent_queue_close(b->q);
+	syncevent_close(b->ev);
+	return 0;
+}
+
+TEST(a_child_has_copies)
+{
+	struct both b;
+	uint64_t v;
+
+	never_recheck = true;
+	b.ev = make(0);
+	ASSERT_NE(NULL, b.ev);
+	ASSERT_EQ(0, syncevent_queue_create(&b.q));
+	b.fd = syncevent_poll_fd(b.ev);
+	ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_EQ, 1, 1));
+	ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_EQ, 2, 2));
+	ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_EQ, 3, 3));
+	ASSERT_EQ(0, syncevent_set(b.ev, 1));
+	ASSERT_EQ(POLLIN, readable(b.fd, HANG_MS));
+	ASSERT_EQ(POLLIN, readable(syncevent_queue_fd(b.q), HANG_MS));
+
+	ASSERT_EQ(0, se_wait_child(se_fork(use_inherited, &b)));
+
+	/* The child has taken nothing, and what it did was seen here as well. */
+	ASSERT_EQ(POLLIN, readable(b.fd, 0));
+	ASSERT_EQ(0, syncevent_read(b.ev, &v));
+	ASSERT_EQ(3, v);
+	ASSERT_EQ(1, reap_one(b.q));
+	/* 2 came and went, and may have been seen. */
+	v = (uint64_t)reap_one(b.q);
+	ASSERT_TRUE(v == 2 || v == 3);
+	syncevent_queue_close(b.q);
+	syncevent_close(b.ev);
+}
+
+struct busy {
+	struct se_thread t;
+	struct both *b;
+	uint64_t cookie;
+	bool stop;
+};
+
+/* Whatever takes the lock, all the time. */
+static int busy_fn(void *arg)
+{
+	struct busy *busy = arg;
+	struct both *b = busy->b;
+	struct syncevent_done done;
+	struct syncevent_queue *q;
+	struct syncevent *ev;
+
+	while (!__atomic_load_n(&busy->stop, __ATOMIC_RELAXED)) {
+		if (syncevent_add(b->ev, 1, NULL) || syncevent_queue_create(&q) ||
+		    syncevent_dup(&ev, b->ev, 0) || syncevent_poll_fd(ev) < 0)
+			return -1;
+		add(q, ev, SYNCEVENT_NEQ, 0, 1);
+		add(b->q, ev, SYNCEVENT_LT, 0, busy->cookie);
+		syncevent_queue_reap(q, &done, 1, 0);
+		(void)syncevent_read(b->ev, NULL);
+		syncevent_queue_cancel(b->q, busy->cookie);
+		syncevent_queue_close(q);
+		syncevent_close(ev);
+	}
+	return 0;
+}
+
+static int use_a_bit(void *arg)
+{
+	struct both *b = arg;
+	struct syncevent *ev = make(0);
+
+	if (!ev || syncevent_poll_fd(ev) < 0)
+		return 1;
+	if (add(b->q, ev, SYNCEVENT_GE, 1, 77) || syncevent_add(ev, 1, NULL))
+		return 2;
+	if (reap_one(b->q) != 77)
+		return 3;
+	return readable(syncevent_poll_fd(ev), HANG_MS) == POLLIN ? 0 : 4;
+}
+
+TEST(fork_while_all_are_busy)
+{
+	enum { BUSY = 3 };
+	unsigned int i, rounds = se_times(300);
+	struct busy busy[BUSY];
+	struct both b;
+
+	b.ev = make(1);
+	ASSERT_NE(NULL, b.ev);
+	ASSERT_EQ(0, syncevent_queue_create(&b.q));
+	b.fd = syncevent_poll_fd(b.ev);
+	for (i = 0; i < BUSY; i++) {
+		busy[i] = (struct busy){ .b = &b, .cookie = i };
+		ASSERT_EQ(0, se_start(&busy[i].t, busy_fn, &busy[i]));
+	}
+	for (i = 0; i < rounds; i++)
+		ASSERT_EQ(0, se_wait_child(se_fork(use_a_bit, &b)));
+	for (i = 0; i < BUSY; i++)
+		__atomic_store_n(&busy[i].stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < BUSY; i++)
+		ASSERT_EQ(0, se_join(&busy[i].t));
+	syncevent_queue_close(b.q);
+	syncevent_close(b.ev);
+}
+
+/* exit(3) ends the thread, in a child that has one and in one that never had. */
+static int leave(void *arg)
+{
+	if (arg && use_a_bit(arg))
+		exit(1);
+	exit(0);
+}
+
+TEST(exit_with_the_thread)
+{
+	struct both b = { .ev = make(0) };
+	int i;
+
+	ASSERT_NE(NULL, b.ev);
+	ASSERT_EQ(0, syncevent_queue_create(&b.q));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, se_wait_child(se_fork(leave, i % 2 ? &b : NULL)));
+		/* With something to watch. */
+		if (i == 10)
+			ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_EQ, 1, 1));
+	}
+	syncevent_queue_close(b.q);
+	syncevent_close(b.ev);
+}
+
+TEST_HARNESS_MAIN

@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* How many entries are dropped in one go. */
+#define CLOSE_BATCH	64
+
 STAILQ_HEAD(completed, se_entry);
 
 /**
@@ -383,6 +386,7 @@ int se_local_reap(struct se_local *q, struct syncevent_done *done, unsigned int 
 void se_local_close(struct se_local *q)
 {
 	struct completed taken = STAILQ_HEAD_INITIALIZER(taken);
+	unsigned int n = 0;
 
 	se_watch_lock();
 	while (q->cookies.root) {
@@ -394,6 +398,11 @@ void se_local_close(struct se_local *q)
 			unpark(e);
 			se_watch_less(w);
 			STAILQ_INSERT_TAIL(&taken, e, done);
+		}
+		/* Others want the lock, too. */
+		if (++n % CLOSE_BATCH == 0) {
+			se_watch_unlock();
+			se_watch_lock();
 		}
 	}
 	STAILQ_CONCAT(&taken, &q->done);

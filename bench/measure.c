@@ -191,7 +191,7 @@ static int run_once(const struct bench *bench, const struct side *side, struct r
 static int calibrate(const struct bench *bench, const struct side *side, double want,
 		     uint64_t *n)
 {
-	struct run run = { .n = bench->fixed ? bench->fixed : 8 };
+	struct run run = { .n = bench->fixed ? bench->fixed : 4 };
 	double more;
 	int err;
 

@@ -16,6 +16,7 @@ if [ ! -x "$tool" ]; then
 	exit 0
 fi
 work=$(mktemp -d) || exit 1
+event=tool-$$
 children=
 wild=
 cleanup() {
@@ -405,7 +406,6 @@ completion() {	# EVENT
 
 # ---- all of it ----------------------------------------------------------------------------------
 
-event=tool-$$
 if [ $p = kernel ]; then
 	complains "kernel: no names yet" 1 "mount -t synceventfs none /dev/syncevents" create "$event"
 	mkdir -p /dev/syncevents

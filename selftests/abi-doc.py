@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
-"""Does docs/abi.md say what include/uapi/linux/syncevent.h says? (TAP)
+"""Does docs/abi.md say what include/uapi/linux/syncevent.h says, and the library of
+what processes share without the module? (TAP)
 
-The header's facts come from the compiler, for 64- and for 32-bit programs,
+The facts come from the compiler, for 64- and for 32-bit programs,
 through assembly text: nothing is run, so 32-bit libraries are not needed.
 Both sides are then compared as tables, in both directions. To show that the
 comparison can fail, mutants of each side are made and must all be caught.
@@ -65,9 +66,14 @@ def header_structs(text):
     return structs
 
 
-def compile_values(header, bits, wanted):
-    """Value of each C expression of wanted, as a C compiler for that many bits sees it."""
+def compile_values(header, bits, wanted, library=None):
+    """Value of each C expression of wanted, as a C compiler for that many bits sees it.
+
+    library: a file of the library that is to be seen too
+    """
     source = ["#include <stddef.h>", "#include <linux/syncevent.h>", "void values(void);", "void values(void)", "{"]
+    if library:
+        source.insert(0, f'#include "{os.path.abspath(library)}"')
     for i, expr in enumerate(wanted):
         for half, shift in (("l", 0), ("h", 32)):
             source.append('\t__asm__ volatile("\\n@@ %d %s %%0 @@" : : "i"((int)(unsigned int)'
@@ -78,7 +84,8 @@ def compile_values(header, bits, wanted):
         with open(os.path.join(folder, "linux", "syncevent.h"), "w", encoding="utf-8") as f:
             f.write(header)
         # The second folder: <asm/types.h>, if the 32-bit packages are not there.
-        run = subprocess.run(CC + [f"-m{bits}", "-std=gnu99", "-O1", "-S", "-o", "-", "-I", folder,
+        run = subprocess.run(CC + [f"-m{bits}", "-std=gnu11", "-O1", "-S", "-o", "-", "-I", folder,
+                                   "-I", os.path.join(TOP, "include"), "-I", os.path.join(TOP, "lib"),
                                    "-idirafter", "/usr/include/x86_64-linux-gnu", "-x", "c", "-"],
                              input="\n".join(source), capture_output=True, text=True, timeout=120, check=False)
     if run.returncode:
@@ -124,6 +131,43 @@ def header_facts(text):
         if v64[whole] != end or v32[whole] != end:
             raise Bad(f"struct {name}: a hole at its end, or 32 and 64 bit differ")
         facts["struct", name] = (end,)
+    return facts
+
+
+# ---- the library: what processes share without the module ----------------------
+
+LIBRARY = [("lib/internal.h", "se_shm", "SE_SHM_"), ("lib/blob.c", "blob", "BLOB_")]
+LIBRARY_TYPES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "unsigned char": "u8"}
+
+
+def library_facts():
+    facts = {}
+    for path, name, prefix in LIBRARY:
+        with open(os.path.join(TOP, path), encoding="utf-8") as f:
+            text = f.read()
+        body = re.search(r"^struct %s \{\n(.*?)^\};" % name, text, re.M | re.S)
+        if not body:
+            raise Bad(f"{path}: no struct {name}")
+        fields = []
+        for line in body[1].splitlines():
+            m = re.fullmatch(r"\t(\w+(?: char)?) (\w+)((?:\[\d+\])*)(?: __attribute__\(.*\))?;", line)
+            if not m or m[1] not in LIBRARY_TYPES:
+                raise Bad(f"{path}: struct {name}: cannot read {line!r}")
+            fields.append((m[2], LIBRARY_TYPES[m[1]] + m[3]))
+        constants = re.findall(r"^#define (%s[A-Z]+)\s+[^\"\s]" % prefix, text, re.M)
+        wanted = constants + [f"sizeof(struct {name})"]
+        for field, _ in fields:
+            wanted += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})"]
+        with open(os.path.join(TOP, HEADER), encoding="utf-8") as f:
+            header = f.read()
+        v64, v32 = (compile_values(header, bits, wanted, os.path.join(TOP, path)) for bits in (64, 32))
+        if v64 != v32:
+            raise Bad(f"{path}: differs between 32 and 64 bit")
+        facts["struct", name] = (v64[f"sizeof(struct {name})"],)
+        facts.update({("constant", c): (v64[c],) for c in constants})
+        for field, kind in fields:
+            facts["field", name, field] = (v64[f"offsetof(struct {name}, {field})"],
+                                           v64[f"sizeof(((struct {name} *)0)->{field})"], kind, "in")
     return facts
 
 
@@ -227,6 +271,10 @@ PAGE_MUTANTS = [
     ("a constant left out", r"\| `SYNCEVENT_COND_LE` .*\n", ""),
     ("a constant invented", r"(\| `SYNCEVENT_COND_)LE(` .*\n)", r"\1LE\2\1XOR\2"),
     ("a stale name in the text", r"back to \"differs", 'SYNCEVENT_ARM_RESET: "differs'),
+    ("a field of the shm page moved", r"\| 64 \| 4 \| u32 \| `seq`", "| 48 | 4 | u32 | `seq`"),
+    ("a field of a blob left out", r"\| 16 \| 8 \| u64 \| `inode`.*\n", ""),
+    ("a type in a blob", r"\| u8\[16\] \| `key`", "| u8[32] | `key`"),
+    ("a constant of the shm page", r"`SE_SHM_MAGIC` \| 0x6873", "`SE_SHM_MAGIC` | 0x6874"),
     ("a misspelt errno", r"\| `EIDRM` \| the event", "| `EDIRM` | the event"),
 ]
 HEADER_MUTANTS = [
@@ -269,7 +317,8 @@ def main():
         return 77
     print(f"1..{1 + len(PAGE_MUTANTS) + len(HEADER_MUTANTS)}", flush=True)
     try:
-        header = header_facts(header_text)
+        library = library_facts()
+        header = {**header_facts(header_text), **library}
     except Bad as e:
         print(f"Bail out! {str(e).splitlines()[0]}")
         print(e, file=sys.stderr)
@@ -288,7 +337,7 @@ def main():
             result("caught in the header: " + what, [str(e)])
             continue
         try:
-            caught = compare(header_facts(mutant), page)
+            caught = compare({**header_facts(mutant), **library}, page)
         except Bad as e:
             # Holes and the like: the compiler must have taken it.
             caught = [] if "failed" in str(e) else [str(e)]

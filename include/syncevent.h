@@ -22,7 +22,8 @@
  * Fork: a child may go on using the handles of its parent: updates, waits and
  * the rest reach the same event. What polls on the shm provider is the one
  * exception: a child's syncevent_poll_fd() and its queues are copies of its own
- * from the fork on. Exec: the file descriptors are close-on-exec.
+ * from the fork on. Entries on attr.addr in a queue of the kernel provider follow the
+ * memory of the process that added them. Exec: the file descriptors are close-on-exec.
  *
  * Providers: the kernel provider (/dev/syncevent) keeps every promise made here.
  * The shm provider needs no module: a shared page and a futex. What it does not
@@ -201,7 +202,9 @@ int syncevent_dup(struct syncevent **out, struct syncevent *ev, unsigned int fla
  * syncevent_close() - end this handle
  * @ev: an event, or NULL
  *
- * When the last one goes the event is revoked.
+ * When the last one goes the event is revoked. shm: it is not, for nobody counts
+ * them, and entries of wait queues that were added by it go on. On attr.addr those
+ * complete with -EIDRM, since the memory may go with the handle.
  */
 void syncevent_close(struct syncevent *ev);
 
@@ -512,7 +515,8 @@ int syncevent_disarm(struct syncevent *ev);
  * readable: the event is revoked. On the kernel provider this is syncevent_fd();
  * others serve it by a thread of the library, made at the first call: it may be
  * announced late or once too often, and syncevent_read() tells. It belongs to the
- * handle and is closed with it.
+ * handle and is closed with it. shm: if the program closes it (closefrom(3)) nothing
+ * is announced any more; an eventfd of its own that gets the number may be written.
  *
  * Return: the file descriptor; -EMFILE; -ENFILE; -ENOMEM; -EAGAIN: no thread can
  * be made; -EIDRM.

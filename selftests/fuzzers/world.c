@@ -26,7 +26,7 @@ int __real_unlink(const char *path);
 int __wrap_unlink(const char *path);
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
-void *__real_mremap(void *at, size_t size, size_t wanted, int flags);
+void *__real_mremap(void *at, size_t size, size_t wanted, int flags, ...);
 void *__wrap_mremap(void *at, size_t size, size_t wanted, int flags);
 int __real_munmap(void *at, size_t size);
 int __wrap_munmap(void *at, size_t size);
@@ -74,26 +74,47 @@ int __wrap_unlink(const char *path)
 	return __real_unlink(moved(path, room, sizeof(room)));
 }
 
+/* Nothing can be reached behind a mapping: no other one comes to lie there. */
+#define GUARD	4096
+
+static void *reserve(size_t size)
+{
+	void *room = __real_mmap(NULL, size + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(room != MAP_FAILED);
+	return room;
+}
+
+static void *placed(void *page, void *room, size_t size)
+{
+	if (page == MAP_FAILED)
+		__real_munmap(room, size + GUARD);
+	else
+		__atomic_fetch_add(&mappings, 1, __ATOMIC_RELAXED);
+	return page;
+}
+
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
-	void *page = __real_mmap(at, size, prot, flags, fd, offset);
+	void *room = reserve(size);
 
-	__atomic_fetch_add(&mappings, page != MAP_FAILED, __ATOMIC_RELAXED);
-	return page;
+	CHECK(!at);
+	return placed(__real_mmap(room, size, prot, flags | MAP_FIXED, fd, offset), room, size);
 }
 
 void *__wrap_mremap(void *at, size_t size, size_t wanted, int flags)
 {
-	void *page = __real_mremap(at, size, wanted, flags);
+	void *room = reserve(wanted);
 
-	__atomic_fetch_add(&mappings, !size && page != MAP_FAILED, __ATOMIC_RELAXED);
-	return page;
+	/* A second mapping of what is mapped. */
+	CHECK(!size);
+	return placed(__real_mremap(at, 0, wanted, flags | MREMAP_FIXED, room), room, wanted);
 }
 
 int __wrap_munmap(void *at, size_t size)
 {
 	__atomic_fetch_sub(&mappings, 1, __ATOMIC_RELAXED);
-	return __real_munmap(at, size);
+	return __real_munmap(at, size + GUARD);
 }
 
 struct balance balance(void)

@@ -45,14 +45,15 @@ def wrong_tests(text, listed):
 
 def wrong_places(text):
     """What a cell of places names that is not there."""
+    folder = "lib" if text.startswith("lib: ") else "kmod"
     sources = {os.path.basename(path): read(path)
-               for path in glob.glob(os.path.join(TOP, "kmod/*.c"))}
+               for path in glob.glob(os.path.join(TOP, folder, "*.c"))}
     for file in re.findall(r"\b(\w+\.c)\b", text):
         if file not in sources:
-            yield "no file kmod/" + file
+            yield "no file %s/%s" % (folder, file)
     for function in re.findall(r"`(\w+)`", text):
         if not any(re.search(r"\b%s\b" % function, source) for source in sources.values()):
-            yield "no %s in kmod/" % function
+            yield "no %s in %s/" % (function, folder)
 
 
 def main():

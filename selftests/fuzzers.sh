@@ -18,6 +18,7 @@ out=$(mktemp -d) || exit 1
 # Where the names are: in /dev/shm, as not every file system has files without a name.
 shm=$(mktemp -d /dev/shm/syncevent-fuzz.XXXXXX) || exit 1
 trap 'rm -rf "$out" "$shm"' EXIT
+trap 'exit 1' INT TERM
 bin=${1:-$out}
 
 if ! command -v clang >/dev/null; then

@@ -155,6 +155,13 @@ static int se_may_read(struct file *file)
 	return READ_ONCE(se_file_event(file)->revoked) ? -EIDRM : 0;
 }
 
+static bool se_create_valid(const struct syncevent_create *create)
+{
+	return !(create->flags & ~(SYNCEVENT_CREATE_SILENT | SYNCEVENT_CREATE_NONBLOCK)) &&
+	       !(create->publishers & ~SYNCEVENT_LOC_ALL) &&
+	       !(create->subscribers & ~SYNCEVENT_LOC_ALL) && !create->reserved;
+}
+
 /**
  * se_event_create() - SYNCEVENT_IOC_CREATE
  * @device: the device file, which pins the file system
@@ -171,9 +178,7 @@ long se_event_create(struct file *device, void *arg)
 	int fd, flags = O_RDWR | O_CLOEXEC;
 	long ret;
 
-	if (create->flags & ~(SYNCEVENT_CREATE_SILENT | SYNCEVENT_CREATE_NONBLOCK) ||
-	    create->publishers & ~SYNCEVENT_LOC_ALL ||
-	    create->subscribers & ~SYNCEVENT_LOC_ALL || create->reserved)
+	if (!se_create_valid(create))
 		return -EINVAL;
 	if (create->flags & SYNCEVENT_CREATE_NONBLOCK)
 		flags |= O_NONBLOCK;
@@ -441,6 +446,33 @@ static long se_event_arm(struct file *file, void *arg)
 	return 0;
 }
 
+/*
+ * An event that O_TMPFILE made has the default attributes. Until it has got its name,
+ * which shows it to others, they may be chosen.
+ */
+static long se_event_setup(struct file *file, void *arg)
+{
+	const struct syncevent_create *setup = arg;
+	struct se_event *ev = se_file_event(file);
+	int ret;
+
+	if (!se_create_valid(setup) || setup->flags & SYNCEVENT_CREATE_NONBLOCK)
+		return -EINVAL;
+	ret = se_may_update(file);
+	if (ret)
+		return ret;
+	if (!READ_ONCE(ev->nameless))
+		return -EBUSY;
+
+	spin_lock_irq(&ev->lock);
+	ev->flags = setup->flags;
+	ev->publishers = setup->publishers ?: SYNCEVENT_LOC_CPU;
+	ev->subscribers = setup->subscribers ?: SYNCEVENT_LOC_CPU;
+	WRITE_ONCE(ev->cell->flags, se_silent(ev) ? SYNCEVENT_CELL_SILENT : 0);
+	spin_unlock_irq(&ev->lock);
+	return se_event_set(file, &(struct syncevent_value){ setup->value });
+}
+
 static long se_event_info(struct file *file, void *arg)
 {
 	struct syncevent_info *info = arg;
@@ -480,6 +512,7 @@ static const struct se_ioctl se_event_ioctls[] = {
 	{ SYNCEVENT_IOC_DUP, se_event_dup },
 	{ SYNCEVENT_IOC_INFO, se_event_info },
 	{ SYNCEVENT_IOC_REVOKE, se_event_revoke },
+	{ SYNCEVENT_IOC_SETUP, se_event_setup },
 };
 
 static long se_event_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

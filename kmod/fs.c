@@ -2,7 +2,7 @@
 /*
  * synceventfs: names of events. A flat directory of special files, a fresh one for
  * each mount, in which files are created, opened, unlinked and chmod'ed and nothing
- * else. What open(2) gives is an event's file as any other.
+ * else, but that one may be created first and named later. What open(2) gives is an event's file as any other.
  *
  * The files are FIFOs to the VFS: streams of their own kind, which O_TRUNC and
  * truncate(2) leave alone and which programs that read whole trees pass over. With
@@ -34,19 +34,20 @@ static const struct inode_operations se_names_file_iops = {
 	.setattr = se_names_setattr,
 };
 
-static int se_names_create(struct mnt_idmap *idmap, struct inode *dir,
-			   struct dentry *dentry, umode_t mode, bool excl)
+/* An event's inode. Its holder is what the caller makes of it. */
+static struct inode *se_names_inode(struct mnt_idmap *idmap, struct inode *dir,
+				    umode_t mode)
 {
 	static const struct syncevent_create defaults;
 	struct inode *inode = new_inode(dir->i_sb);
 	struct se_event *ev;
 
 	if (!inode)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	ev = se_event_alloc(&defaults, inode);
 	if (IS_ERR(ev)) {
 		iput(inode);
-		return PTR_ERR(ev);
+		return ERR_CAST(ev);
 	}
 	inode->i_ino = get_next_ino();
 	inode_init_owner(idmap, inode, dir, S_IFIFO | (mode & S_IALLUGO));
@@ -55,10 +56,58 @@ static int se_names_create(struct mnt_idmap *idmap, struct inode *dir,
 	inode->i_op = &se_names_file_iops;
 	inode->i_fop = &se_event_fops;
 	inode->i_private = ev;
-	se_inode_touch(dir);
 	trace_syncevent_create(ev->id, 0, 0);
+	return inode;
+}
+
+static int se_names_create(struct mnt_idmap *idmap, struct inode *dir,
+			   struct dentry *dentry, umode_t mode, bool excl)
+{
+	struct inode *inode = se_names_inode(idmap, dir, mode);
+
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	se_inode_touch(dir);
 	d_make_persistent(dentry, inode);
 	return 0;
+}
+
+/* O_TMPFILE: an event that gets its name by linkat(2), once it is what it shall be. */
+static int se_names_tmpfile(struct mnt_idmap *idmap, struct inode *dir,
+			    struct file *file, umode_t mode)
+{
+	struct inode *inode = se_names_inode(idmap, dir, mode);
+	struct se_event *ev;
+	int ret;
+
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	ev = inode->i_private;
+	ev->nameless = true;
+	d_tmpfile(file, inode);
+	ret = finish_open_simple(file, 0);
+	/* Opened, the file is a holder; there is no name that could be one. */
+	se_event_unhold(ev);
+	return ret;
+}
+
+static int se_names_link(struct dentry *from, struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = d_inode(from);
+	struct se_event *ev = inode->i_private;
+	int ret;
+
+	/* One name. The VFS has locked the inode. */
+	if (!ev->nameless)
+		return -EPERM;
+	if (!se_event_hold(ev))
+		return -EIDRM;
+	ret = simple_link(from, dir, dentry);
+	if (ret)
+		se_event_unhold(ev);
+	else
+		WRITE_ONCE(ev->nameless, false);
+	return ret;
 }
 
 static int se_names_unlink(struct inode *dir, struct dentry *dentry)
@@ -74,6 +123,8 @@ static int se_names_unlink(struct inode *dir, struct dentry *dentry)
 static const struct inode_operations se_names_dir_iops = {
 	.lookup = simple_lookup,
 	.create = se_names_create,
+	.tmpfile = se_names_tmpfile,
+	.link = se_names_link,
 	.unlink = se_names_unlink,
 	.setattr = se_names_setattr,
 };

@@ -167,6 +167,7 @@ struct se_batch {
  * @inode: of its files and its name; valid while @holders is not zero
  * @holders: open files, and one for the name
  * @ref: open files, queue entries, and one for the inode of the name
+ * @nameless: made with O_TMPFILE and not linked since
  * @id: for people
  * @flags: SYNCEVENT_CREATE_*
  * @publishers: SYNCEVENT_LOC_*
@@ -196,6 +197,7 @@ struct se_event {
 	struct inode *inode;
 	atomic_t holders;
 	struct kref ref;
+	bool nameless;
 	u64 id;
 	u32 flags;
 	u32 publishers;

@@ -3,8 +3,8 @@
  * names.c - events by name
  *
  * On the kernel provider a name is a file of a synceventfs, and opening that is
- * opening the event. On shm it is a file in /dev/shm. It comes to its name with its
- * page already made, so nobody ever opens half of an event.
+ * opening the event. On shm it is a file in /dev/shm. Either is made without a name
+ * and comes to it when all is done, so nobody ever opens half of an event.
  */
 #include "internal.h"
 
@@ -28,9 +28,13 @@ int se_name_check(const char *name)
 	return length > SYNCEVENT_NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-static void shm_path(char *path, const char *name)
+/* A file that has none gets its name. */
+static int give_name(int fd, const char *path)
 {
-	snprintf(path, PATH_ROOM, "%s/%s%s", SE_SHM_NAMES, SE_SHM_PREFIX, name);
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
 static int shm_open_name(struct syncevent **ev, const char *path, int oflag)
@@ -48,7 +52,6 @@ static int shm_create_name(struct syncevent **ev, const char *path, mode_t mode,
 			   const struct syncevent_attr *attr)
 {
 	struct syncevent *made;
-	char self[32];
 	int fd, err;
 
 	fd = open(SE_SHM_NAMES, O_TMPFILE | O_RDWR | O_CLOEXEC, mode & 0777);
@@ -60,38 +63,16 @@ static int shm_create_name(struct syncevent **ev, const char *path, mode_t mode,
 	err = se_shm_make(&made, fd, attr);
 	if (err)
 		return err;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
-		err = -errno;
+	err = give_name(fd, path);
+	if (err)
 		syncevent_close(made);
-		return err;
-	}
-	*ev = made;
-	return 0;
-}
-
-static int shm_open(struct syncevent **ev, const char *name, int oflag, mode_t mode,
-		    const struct syncevent_attr *attr)
-{
-	char path[PATH_ROOM];
-	int err;
-
-	shm_path(path, name);
-	for (;;) {
-		err = -ENOENT;
-		if (!(oflag & O_EXCL))
-			err = shm_open_name(ev, path, oflag);
-		if (err != -ENOENT || !(oflag & O_CREAT))
-			return err;
-		err = shm_create_name(ev, path, mode, attr);
-		/* Somebody else made it since: take theirs. */
-		if (err != -EEXIST || oflag & O_EXCL)
-			return err;
-	}
+	else
+		*ev = made;
+	return err;
 }
 
 /* Is a synceventfs mounted? An empty folder must not be filled with files. */
-static int kernel_names(void)
+static int mounted(void)
 {
 	struct statfs fs;
 
@@ -100,29 +81,78 @@ static int kernel_names(void)
 	return fs.f_type == SYNCEVENTFS_MAGIC ? 0 : -ENODEV;
 }
 
-static int kernel_open(struct syncevent **ev, const char *name, int oflag, mode_t mode,
-		       const struct syncevent_attr *attr)
+static int kernel_take(struct syncevent **ev, int fd)
 {
-	char path[PATH_ROOM];
-	int fd, err = kernel_names();
+	int err = se_kernel_from_fd(ev, fd);
+
+	close(fd);
+	return err;
+}
+
+static int kernel_open_name(struct syncevent **ev, const char *path, int oflag)
+{
+	int fd = open(path, (oflag & O_ACCMODE) | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : kernel_take(ev, fd);
+}
+
+static int kernel_create_name(struct syncevent **ev, const char *path, mode_t mode,
+			      const struct syncevent_attr *attr)
+{
+	struct syncevent_create setup = {
+		.value = attr->value,
+		.flags = attr->flags,
+		.publishers = attr->publishers,
+		.subscribers = attr->subscribers,
+	};
+	int fd, err;
+
+	fd = open(SE_NAMES, O_TMPFILE | O_RDWR | O_CLOEXEC, mode & 0777);
+	if (fd < 0)
+		return -errno;
+	err = se_ioctl(fd, SYNCEVENT_IOC_SETUP, &setup);
+	if (!err)
+		err = give_name(fd, path);
+	if (!err)
+		return kernel_take(ev, fd);
+	close(fd);
+	return err;
+}
+
+static const struct names {
+	int (*open)(struct syncevent **ev, const char *path, int oflag);
+	int (*create)(struct syncevent **ev, const char *path, mode_t mode,
+		      const struct syncevent_attr *attr);
+} shm_names = { shm_open_name, shm_create_name },
+  kernel_names = { kernel_open_name, kernel_create_name };
+
+/* The path of a name, and who knows what is there. Return: 0; -EINVAL; -ENODEV; ... */
+static int find(const char *name, uint32_t provider, char *path, const struct names **names)
+{
+	int chosen, err = se_name_check(name);
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/%s", SE_NAMES, name);
-	(void)attr;
-	fd = open(path, oflag | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
-	if (fd < 0)
-		return -errno;
-	err = se_kernel_from_fd(ev, fd);
-	close(fd);
-	return err;
+	chosen = se_choose(provider);
+	if (chosen < 0)
+		return chosen;
+	if (chosen == SYNCEVENT_PROVIDER_SHM) {
+		*names = &shm_names;
+		snprintf(path, PATH_ROOM, "%s/%s%s", SE_SHM_NAMES, SE_SHM_PREFIX, name);
+		return 0;
+	}
+	*names = &kernel_names;
+	snprintf(path, PATH_ROOM, "%s/%s", SE_NAMES, name);
+	return mounted();
 }
 
 int syncevent_open(struct syncevent **ev, const char *name, int oflag, mode_t mode,
 		   const struct syncevent_attr *attr)
 {
+	const struct names *names;
+	char path[PATH_ROOM];
 	struct syncevent_attr a;
-	int provider, err;
+	int err;
 
 	err = se_attr(&a, attr);
 	if (err)
@@ -140,34 +170,29 @@ int syncevent_open(struct syncevent **ev, const char *name, int oflag, mode_t mo
 	default:
 		return -EINVAL;
 	}
-	err = se_name_check(name);
+	err = find(name, a.provider, path, &names);
 	if (err)
 		return err;
-	provider = se_choose(a.provider);
-	if (provider < 0)
-		return provider;
-	return provider == SYNCEVENT_PROVIDER_SHM ? shm_open(ev, name, oflag, mode, &a) :
-						    kernel_open(ev, name, oflag, mode, &a);
+	for (;;) {
+		err = -ENOENT;
+		if (!(oflag & O_EXCL))
+			err = names->open(ev, path, oflag);
+		if (err != -ENOENT || !(oflag & O_CREAT))
+			return err;
+		err = names->create(ev, path, mode, &a);
+		/* Somebody else made it since: take theirs. */
+		if (err != -EEXIST || oflag & O_EXCL)
+			return err;
+	}
 }
 
 int syncevent_unlink(const char *name)
 {
+	const struct names *names;
 	char path[PATH_ROOM];
-	int provider, err;
+	int err = find(name, SYNCEVENT_PROVIDER_DEFAULT, path, &names);
 
-	err = se_name_check(name);
 	if (err)
 		return err;
-	provider = se_choose(SYNCEVENT_PROVIDER_DEFAULT);
-	if (provider < 0)
-		return provider;
-	if (provider == SYNCEVENT_PROVIDER_SHM) {
-		shm_path(path, name);
-	} else {
-		err = kernel_names();
-		if (err)
-			return err;
-		snprintf(path, sizeof(path), "%s/%s", SE_NAMES, name);
-	}
 	return unlink(path) ? -errno : 0;
 }

@@ -282,8 +282,8 @@ HEADER_MUTANTS = [
     ("a renamed field", r"__aligned_u64 cookie;\n\t__aligned_u64 operand", "__aligned_u64 tag;\n\t__aligned_u64 operand"),
     ("swapped fields", r"\t__u32 cond;\n\t__u32 flags;\n\};\n\n#define SYNCEVENT_ARM", "\t__u32 flags;\n\t__u32 cond;\n};\n\n#define SYNCEVENT_ARM"),
     ("a new flag", r"(#define SYNCEVENT_DUP_RDONLY)", r"#define SYNCEVENT_DUP_EXCL (1U << 2)\n\1"),
-    ("a new command", r"(#define SYNCEVENT_IOC_REVOKE)", r"#define SYNCEVENT_IOC_SEAL _IO(SYNCEVENT_IOC_TYPE, 0x19)\n\1"),
-    ("a renumbered command", r"_IO\(SYNCEVENT_IOC_TYPE, 0x18\)", "_IO(SYNCEVENT_IOC_TYPE, 0x19)"),
+    ("a new command", r"(#define SYNCEVENT_IOC_REVOKE)", r"#define SYNCEVENT_IOC_SEAL _IO(SYNCEVENT_IOC_TYPE, 0x1a)\n\1"),
+    ("a renumbered command", r"_IO\(SYNCEVENT_IOC_TYPE, 0x18\)", "_IO(SYNCEVENT_IOC_TYPE, 0x1a)"),
     ("a split field", r"\t__aligned_u64 value;\n\t__s32 status;", "\t__u32 low;\n\t__u32 high;\n\t__s32 status;"),
     ("a hole", r"(\t__s32 fd;\n)\t__u32 cond;\n(\t__aligned_u64 operand)", r"\1\2"),
 ]

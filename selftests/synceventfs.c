@@ -261,6 +261,102 @@ TEST_F(names, creating_and_finding)
 	close(b);
 }
 
+static int nameless(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0660);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int setup_event(int fd, uint64_t value, uint32_t flags)
+{
+	struct syncevent_create create = {
+		.value = value,
+		.flags = flags,
+		.publishers = SYNCEVENT_LOC_GPU,
+		.subscribers = SYNCEVENT_LOC_DPA,
+	};
+
+	return se_ioctl(fd, SYNCEVENT_IOC_SETUP, &create);
+}
+
+static int name_it(int fd, const char *path)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+TEST_F(names, complete_before_its_name)
+{
+	struct syncevent_info info;
+	struct stat st;
+	int fd, other;
+
+	umask(027);
+	fd = nameless(self->dir);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, names_in(self->dir));
+	ASSERT_EQ(0, setup_event(fd, 5, SYNCEVENT_CREATE_SILENT));
+	ASSERT_EQ(-EINVAL, setup_event(fd, 5, SYNCEVENT_CREATE_NONBLOCK));
+	ASSERT_EQ(0, name_it(fd, at(self->dir, "a")));
+	ASSERT_EQ(-EBUSY, setup_event(fd, 6, 0));
+	ASSERT_EQ(1, names_in(self->dir));
+	ASSERT_EQ(0, stat(at(self->dir, "a"), &st));
+	ASSERT_EQ(S_IFIFO | 0640, st.st_mode);
+	ASSERT_EQ(1, st.st_nlink);
+
+	other = open_at(self->dir, "a", O_RDWR);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, se_info(other, &info));
+	ASSERT_EQ(id_of(fd), info.id);
+	ASSERT_EQ(5, info.value);
+	ASSERT_TRUE(info.flags & SYNCEVENT_INFO_SILENT);
+	ASSERT_EQ(SYNCEVENT_LOC_GPU, info.publishers);
+	ASSERT_EQ(SYNCEVENT_LOC_DPA, info.subscribers);
+
+	/* One name, once. */
+	ASSERT_EQ(-EPERM, name_it(fd, at(self->dir, "b")));
+	ASSERT_EQ(0, unlink_at(self->dir, "a"));
+	ASSERT_EQ(-ENOENT, name_it(fd, at(self->dir, "b")));
+	ASSERT_EQ(-EBUSY, setup_event(fd, 6, 0));
+	ASSERT_EQ(0, names_in(self->dir));
+	ASSERT_EQ(0, se_set(fd, 7));
+	close(other);
+	close(fd);
+}
+
+/* The name that it gets is a holder, and one that it never gets is none. */
+TEST_F(names, nameless_ones_end_with_their_files)
+{
+	struct syncevent_completion done;
+	int q = se_queue(SYNCEVENT_QUEUE_NONBLOCK);
+	int fd = nameless(self->dir);
+	int taken = open_at(self->dir, "taken", O_CREAT | O_RDWR);
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, q);
+	ASSERT_EQ(0, se_queue_add(q, fd, SYNCEVENT_COND_GT, 0, 1, SE_FOREVER));
+	ASSERT_EQ(-EEXIST, name_it(fd, at(self->dir, "taken")));
+	close(fd);
+	ASSERT_EQ(1, se_reap(q, &done, 1));
+	ASSERT_EQ(-EIDRM, done.status);
+
+	fd = nameless(self->dir);
+	ASSERT_EQ(0, se_queue_add(q, fd, SYNCEVENT_COND_GT, 0, 2, SE_FOREVER));
+	ASSERT_EQ(0, name_it(fd, at(self->dir, "kept")));
+	close(fd);
+	ASSERT_EQ(-EAGAIN, se_reap(q, &done, 1));
+	fd = open_at(self->dir, "kept", O_RDWR);
+	ASSERT_EQ(0, se_set(fd, 1));
+	ASSERT_EQ(1, se_reap(q, &done, 1));
+	ASSERT_EQ(0, done.status);
+	close(fd);
+	close(taken);
+	close(q);
+}
+
 TEST_F(names, modes_and_umask)
 {
 	static const mode_t modes[] = { 0600, 0640, 0666, 0400, 0, 0777 };
@@ -392,7 +488,6 @@ TEST_F(names, nothing_else_is_done)
 	REFUSED(rename(a, b), EPERM);
 	REFUSED(mknod(b, S_IFIFO | 0666, 0), EPERM);
 	REFUSED(mknod(b, S_IFCHR | 0666, 0x103), EPERM);
-	REFUSED(open(self->dir, O_TMPFILE | O_RDWR, 0666), EOPNOTSUPP);
 	REFUSED(rmdir(a), ENOTDIR);
 	REFUSED(rmdir(self->dir), EBUSY);
 	REFUSED(unlink(at(a, "b")), ENOTDIR);

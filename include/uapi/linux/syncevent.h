@@ -113,6 +113,10 @@ struct syncevent_cell {
  * @reserved: zero
  *
  * Returns a new file descriptor (close-on-exec) that may read and update.
+ *
+ * Also of SYNCEVENT_IOC_SETUP, on an event of a synceventfs that was made with
+ * O_TMPFILE and has no name yet: gives it these attributes and this value, before
+ * linkat(2) gives it its name. SYNCEVENT_CREATE_NONBLOCK is not allowed there.
  */
 struct syncevent_create {
 	__aligned_u64 value;
@@ -391,6 +395,7 @@ struct syncevent_completion {
 #define SYNCEVENT_IOC_DUP		_IOW(SYNCEVENT_IOC_TYPE, 0x16, struct syncevent_dup)
 #define SYNCEVENT_IOC_INFO		_IOR(SYNCEVENT_IOC_TYPE, 0x17, struct syncevent_info)
 #define SYNCEVENT_IOC_REVOKE		_IO(SYNCEVENT_IOC_TYPE, 0x18)
+#define SYNCEVENT_IOC_SETUP		_IOW(SYNCEVENT_IOC_TYPE, 0x19, struct syncevent_create)
 
 #define SYNCEVENT_IOC_QUEUE_ADD		_IOW(SYNCEVENT_IOC_TYPE, 0x20, \
 					     struct syncevent_queue_add)

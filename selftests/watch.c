@@ -118,6 +118,27 @@ TEST(poll_is_a_level_on_the_callers_memory)
 	check_level(_metadata, &memory);
 }
 
+/* A condition that asks for less than the last one did, whose ring is over. */
+TEST(arm_asks)
+{
+	struct syncevent *ev = make(0), *other;
+	int fd;
+
+	never_recheck = true;
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_dup(&other, ev, 0));
+	ASSERT_EQ(0, syncevent_arm(ev, SYNCEVENT_GE, 100, ALL));
+	fd = syncevent_poll_fd(ev);
+	ASSERT_EQ(0, syncevent_ring(other));
+	se_sleep_ms(50);
+	ASSERT_EQ(0, syncevent_arm(ev, SYNCEVENT_GE, 50, ALL));
+	ASSERT_EQ(0, syncevent_set(other, 50));
+	ASSERT_EQ(POLLIN, readable(fd, HANG_MS));
+	ASSERT_EQ(0, syncevent_read(ev, NULL));
+	syncevent_close(other);
+	syncevent_close(ev);
+}
+
 /* Who waits for edges hears of each update that is seen, and of a new condition. */
 TEST(poll_has_edges)
 {
@@ -315,6 +336,34 @@ TEST(many_thresholds)
 	syncevent_close(ev);
 }
 
+/* While the thread sleeps on some events, others come. */
+TEST(one_event_after_another)
+{
+	enum { N = 20 };
+	struct syncevent *ev[N], *other;
+	struct syncevent_done done;
+	struct syncevent_queue *q;
+	unsigned int i;
+
+	never_recheck = true;
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	for (i = 0; i < N; i++) {
+		ev[i] = make(0);
+		ASSERT_NE(NULL, ev[i]);
+		ASSERT_EQ(0, add(q, ev[i], SYNCEVENT_EQ, 2, N + i));
+		se_sleep_ms(2);
+		ASSERT_EQ(0, add(q, ev[i], SYNCEVENT_EQ, 1, i));
+		ASSERT_EQ(0, syncevent_dup(&other, ev[i], 0));
+		ASSERT_EQ(0, syncevent_set(other, 1));
+		ASSERT_EQ(1, reap(q, &done, 1));
+		ASSERT_EQ(i, done.cookie);
+		syncevent_close(other);
+	}
+	syncevent_queue_close(q);
+	for (i = 0; i < N; i++)
+		syncevent_close(ev[i]);
+}
+
 /* More events than the thread can sleep on, some of the caller's memory among them. */
 TEST(many_events)
 {
@@ -349,52 +398,6 @@ TEST(many_events)
 		syncevent_close(ev[i]);
 	}
 	syncevent_queue_close(q);
-}
-
-/* Deadlines come in their order, whatever the order in which they were added. */
-TEST(deadlines_in_order)
-{
-	enum { N = 200 };
-	struct syncevent *ev = make(0);
-	struct syncevent_done done[N];
-	struct syncevent_queue *q;
-	uint64_t start, lead = 10, i, n = 0;
-
-	ASSERT_NE(NULL, ev);
-	ASSERT_EQ(0, syncevent_queue_create(&q));
-	/* All have to be there before the first has passed. */
-	for (;;) {
-		start = se_in_ms(lead *= 2);
-		ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, N, se_patience()));
-		for (i = 0; i < N; i++)
-			ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, i * 77 % N,
-							 start + i * 77 % N * 100000));
-		if (se_now(CLOCK_MONOTONIC) < start)
-			break;
-		ASSERT_LT(lead, HANG_MS);
-		syncevent_queue_close(q);
-		ASSERT_EQ(0, syncevent_queue_create(&q));
-	}
-	while (n < N) {
-		int got = reap(q, done, N);
-
-		ASSERT_LT(0, got);
-		for (i = 0; i < (uint64_t)got; i++, n++) {
-			ASSERT_EQ(n, done[i].cookie);
-			ASSERT_EQ(-ETIMEDOUT, done[i].status);
-			ASSERT_EQ(0, done[i].value);
-			ASSERT_LE(start + n * 100000, se_now(CLOCK_MONOTONIC));
-		}
-	}
-	ASSERT_EQ(0, syncevent_queue_cancel(q, N));
-	/* One that has passed, of a condition that holds or not. */
-	ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, 1, 1));
-	ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 0, ALL, 2, 0));
-	ASSERT_EQ(2, syncevent_queue_reap(q, done, N, 0));
-	ASSERT_EQ(-ETIMEDOUT, done[0].status);
-	ASSERT_EQ(0, done[1].status);
-	syncevent_queue_close(q);
-	syncevent_close(ev);
 }
 
 /* A cancel and an update: either it is taken back, or there is one completion. */
@@ -435,6 +438,34 @@ TEST(cancel_or_complete)
 	ASSERT_EQ(0, se_join(&l.t));
 	TH_LOG("%llu of %llu were cancelled", (unsigned long long)cancelled,
 	       (unsigned long long)l.rounds);
+	syncevent_queue_close(q);
+	syncevent_close(l.ev);
+	syncevent_close(ev);
+}
+
+/* Added beside its update, an entry completes at once or soon. */
+TEST(add_beside_an_update)
+{
+	struct syncevent *ev = make(0);
+	struct lockstep l = { .rounds = se_times(20000), .each = 1 };
+	struct syncevent_done done;
+	struct syncevent_queue *q;
+	uint64_t i;
+
+	never_recheck = true;
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(0, syncevent_dup(&l.ev, ev, 0));
+	ASSERT_EQ(0, se_start(&l.t, publish_fn, &l));
+	for (i = 1; i <= l.rounds; i++) {
+		__atomic_store_n(&l.go, i, __ATOMIC_RELEASE);
+		dawdle(i);
+		ASSERT_EQ(0, add(q, ev, SYNCEVENT_GE, i, i));
+		ASSERT_EQ(1, reap(q, &done, 1));
+		ASSERT_EQ(i, done.cookie);
+		ASSERT_EQ(i, done.value);
+	}
+	ASSERT_EQ(0, se_join(&l.t));
 	syncevent_queue_close(q);
 	syncevent_close(l.ev);
 	syncevent_close(ev);
@@ -551,22 +582,6 @@ TEST(queue_fd)
 	ASSERT_EQ(-1, fcntl(fd, F_GETFD));
 	close(ep);
 	syncevent_close(other);
-	syncevent_close(ev);
-}
-
-TEST(providers_do_not_mix)
-{
-	struct syncevent *ev = make(0);
-	struct syncevent_queue *q;
-
-	ASSERT_NE(NULL, ev);
-	ASSERT_EQ(0, syncevent_queue_create(&q));
-	ASSERT_EQ(-EINVAL, add(q, ev, SYNCEVENT_LE + 1, 0, 1));
-	ASSERT_EQ(0, add(q, ev, SYNCEVENT_EQ, 1, 1));
-	ASSERT_EQ(0, syncevent_revoke(ev));
-	ASSERT_EQ(-EEXIST, add(q, ev, SYNCEVENT_EQ, 1, 1));
-	ASSERT_EQ(-EIDRM, add(q, ev, SYNCEVENT_EQ, 1, 2));
-	syncevent_queue_close(q);
 	syncevent_close(ev);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * watch_life.c - poll fds and wait queues of the shm provider where something ends:
- * handles, queues, publishers, files, the process that forks
+ * deadlines, handles, queues, publishers, files, the process that forks
  */
 #include "shm.h"
 
@@ -213,6 +213,68 @@ TEST(revoked_while_pending)
 	syncevent_close(ev);
 }
 
+/* Deadlines come in their order, whatever the order in which they were added. */
+TEST(deadlines_in_order)
+{
+	enum { N = 200 };
+	struct syncevent *ev = make(0);
+	struct syncevent_done done[N];
+	struct syncevent_queue *q;
+	uint64_t start, lead = 10, i, n = 0;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	/* All have to be there before the first has passed. */
+	for (;;) {
+		start = se_in_ms(lead *= 2);
+		ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, N, se_patience()));
+		for (i = 0; i < N; i++)
+			ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, i * 77 % N,
+							 start + i * 77 % N * 100000));
+		if (se_now(CLOCK_MONOTONIC) < start)
+			break;
+		ASSERT_LT(lead, HANG_MS);
+		syncevent_queue_close(q);
+		ASSERT_EQ(0, syncevent_queue_create(&q));
+	}
+	while (n < N) {
+		int got = syncevent_queue_reap(q, done, N, se_patience());
+
+		ASSERT_LT(0, got);
+		for (i = 0; i < (uint64_t)got; i++, n++) {
+			ASSERT_EQ(n, done[i].cookie);
+			ASSERT_EQ(-ETIMEDOUT, done[i].status);
+			ASSERT_EQ(0, done[i].value);
+			ASSERT_LE(start + n * 100000, se_now(CLOCK_MONOTONIC));
+		}
+	}
+	ASSERT_EQ(0, syncevent_queue_cancel(q, N));
+	/* One that has passed, of a condition that holds or not. */
+	ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 1, ALL, 1, 1));
+	ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_EQ, 0, ALL, 2, 0));
+	ASSERT_EQ(2, syncevent_queue_reap(q, done, N, 0));
+	ASSERT_EQ(-ETIMEDOUT, done[0].status);
+	ASSERT_EQ(0, done[1].status);
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
+TEST(errors_in_order)
+{
+	struct syncevent *ev = make(0);
+	struct syncevent_queue *q;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(-EINVAL, add(q, ev, SYNCEVENT_LE + 1, 0, 1));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_EQ, 1, 1));
+	ASSERT_EQ(0, syncevent_revoke(ev));
+	ASSERT_EQ(-EEXIST, add(q, ev, SYNCEVENT_EQ, 1, 1));
+	ASSERT_EQ(-EIDRM, add(q, ev, SYNCEVENT_EQ, 1, 2));
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
 TEST(no_file_descriptor_left)
 {
 	struct syncevent *ev = make(0);
@@ -357,12 +419,12 @@ TEST(updated_by_another_process)
 
 /* ---- fork ------------------------------------------------------------------------------- */
 
-static int use_inherited(void *arg)
+/* What was there at the fork. */
+static int take_inherited(void *arg)
 {
 	struct both *b = arg;
 	uint64_t v;
 
-	/* What was there. */
 	if (readable(b->fd, 0) != POLLIN || syncevent_read(b->ev, &v) || v != 1)
 		return 1;
 	if (readable(b->fd, 0) != 0)
@@ -371,18 +433,27 @@ static int use_inherited(void *arg)
 		return 3;
 	if (readable(syncevent_queue_fd(b->q), 0) != 0 || fcntl(b->fd, F_GETFD) != FD_CLOEXEC)
 		return 4;
-	/* What comes: the fds tell without a call of the library. */
-	if (syncevent_set(b->ev, 2))
+	return 0;
+}
+
+static int use_inherited(void *arg)
+{
+	struct both *b = arg;
+	struct syncevent *other;
+
+	if (take_inherited(b))
+		return 1;
+	/* What comes: the fds tell without a call that could make a thread. */
+	if (!se_until(helper()) || syncevent_dup(&other, b->ev, 0) || syncevent_set(other, 2))
 		return 5;
 	if (readable(b->fd, HANG_MS) != POLLIN ||
 	    readable(syncevent_queue_fd(b->q), HANG_MS) != POLLIN)
 		return 6;
 	if (reap_one(b->q) != 2 || add(b->q, b->ev, SYNCEVENT_GE, 3, 1))
 		return 7;
-	if (!helper())
+	if (syncevent_set(other, 3) || reap_one(b->q) != 1)
 		return 8;
-	if (syncevent_set(b->ev, 3) || reap_one(b->q) != 1)
-		return 9;
+	syncevent_close(other);
 	syncevent_queue_close(b->q);
 	syncevent_close(b->ev);
 	return 0;
@@ -406,9 +477,13 @@ TEST(a_child_has_copies)
 	ASSERT_EQ(POLLIN, readable(b.fd, HANG_MS));
 	ASSERT_EQ(POLLIN, readable(syncevent_queue_fd(b.q), HANG_MS));
 
+	ASSERT_EQ(0, se_wait_child(se_fork(take_inherited, &b)));
+	/* It has taken nothing from here. */
+	ASSERT_EQ(POLLIN, readable(b.fd, 0));
+	ASSERT_EQ(POLLIN, readable(syncevent_queue_fd(b.q), 0));
 	ASSERT_EQ(0, se_wait_child(se_fork(use_inherited, &b)));
 
-	/* The child has taken nothing, and what it did was seen here as well. */
+	/* What it did was seen here as well. */
 	ASSERT_EQ(POLLIN, readable(b.fd, 0));
 	ASSERT_EQ(0, syncevent_read(b.ev, &v));
 	ASSERT_EQ(3, v);

@@ -21,7 +21,11 @@
  * are registered when the library is loaded: so they run next to the fork itself, and
  * those of the program, which may use the library, outside of the lock.
  *
- * A publisher in this process does what the thread would do, if the lock is free.
+ * A publisher in this process does what the thread would do, if the lock is free. It
+ * does not wait for it, also because it may run in a signal handler.
+ *
+ * Locks: this one, then those of malloc() and of the kernel. Below it nothing sleeps,
+ * and nothing of the program is called.
  */
 #include "watch.h"
 
@@ -216,7 +220,6 @@ void se_watch_ring(struct syncevent *ev)
 {
 	struct se_watch *w = __atomic_load_n(&ev->watch, __ATOMIC_ACQUIRE);
 
-	/* Not to wait, also because a signal handler may be here. */
 	if (!w || pthread_mutex_trylock(&lock))
 		return;
 	if (w->state == SE_ACTIVE) {

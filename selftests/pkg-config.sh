@@ -6,7 +6,7 @@
 set -u
 dest=$(mktemp -d) || exit 1
 trap 'rm -rf "$dest"' EXIT
-echo "1..6"
+echo "1..9"
 
 number=0
 result() {	# STATUS DESCRIPTION
@@ -62,4 +62,19 @@ result $? "pkg-config knows $package"
 	${CC:-cc} -static -o "$dest/use" "$dest/use.c" $flags $static >"$dest/out" 2>&1 &&
 		"$dest/use" >>"$dest/out" 2>&1
 	result $? "a program links with the static library, and runs"
+
+	# Every function, from C++.
+	here=${abs_top_srcdir:?}/selftests
+	${CXX:-c++} -std=c++11 -Wall -Wextra -Wpedantic -Werror -pthread -o "$dest/cxx" \
+		"$here/cxx.cc" $flags $libs >"$dest/out" 2>&1
+	result $? "a C++11 program that uses all there is links with the shared library"
+	SYNCEVENT_PROVIDER=shm LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH") timeout 120 "$dest/cxx" \
+		>"$dest/out" 2>&1
+	result $? "and runs without the module"
 }
+sed -n 's/^\t\(syncevent_[a-z0-9_]*\);$/\1/p' "$here/../lib/libsyncevent.map" >"$dest/names"
+while read -r name; do
+	grep -q "\<$name(" "$here/cxx.cc" || echo "$name"
+done <"$dest/names" >"$dest/out"
+[ -s "$dest/names" ] && [ ! -s "$dest/out" ]
+result $? "it names each function of the map"

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +54,10 @@ const char *syncevent_strerror(int err)
 {
 	const char *text;
 
-	switch (err < 0 ? -err : err) {
+	/* INT_MIN has no positive, and no meaning. */
+	if (err < 0 && err >= -INT_MAX)
+		err = -err;
+	switch (err) {
 	case 0:
 		return "success";
 	case EIDRM:
@@ -87,12 +91,14 @@ const char *syncevent_strerror(int err)
 		return "the condition does not hold now";
 	case EMFILE:
 		return "too many open files of this process or events of this user";
+	case EDQUOT:
+		return "too many events of this user";
 	case ENOSPC:
 		return "no room: too many entries of this user, or too small a buffer";
 	case ENOTSUP:
 		return "not supported by this kind of event";
 	default:
-		text = strerrordesc_np(err < 0 ? -err : err);
+		text = strerrordesc_np(err);
 		return text ? text : "unknown error";
 	}
 }

@@ -192,6 +192,7 @@ static int publish_fn(void *arg)
 	for (i = 1; i <= l->rounds; i++) {
 		while (__atomic_load_n(&l->go, __ATOMIC_ACQUIRE) < i)
 			;
+		dawdle(i / 41);
 		for (k = 0; k < l->each; k++)
 			if (syncevent_add(l->ev, 1, NULL))
 				return -1;

@@ -25,6 +25,16 @@
 #define CHILDREN_MAKE_THREADS()	do { } while (0)
 #endif
 
+/*
+ * gcc's address sanitizer does not take the locks of its malloc() around a fork: a child
+ * of a process whose other threads allocate may find them taken for ever.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define FORK_WHILE_OTHERS_ALLOCATE()	SKIP(return, "not with this sanitizer")
+#else
+#define FORK_WHILE_OTHERS_ALLOCATE()	do { } while (0)
+#endif
+
 static int readable(int fd, int ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -548,6 +558,7 @@ TEST(fork_while_all_are_busy)
 	struct both b;
 
 	CHILDREN_MAKE_THREADS();
+	FORK_WHILE_OTHERS_ALLOCATE();
 	b.ev = make(1);
 	ASSERT_NE(NULL, b.ev);
 	ASSERT_EQ(0, syncevent_queue_create(&b.q));

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <syncevent/cell.h>
+#include <syncevent/inline.h>
 
 #define CHANNEL_SIZE	128	/* any of them: no two in a cache line, or in a pair of lines */
 #define WARM_UP		16
@@ -114,20 +114,61 @@ static void event_spin_second(struct pair *p, uint64_t from, uint64_t to)
 	event_spin(p->ev[1], p->ev[0], false, from, to);
 }
 
-static int run_event_spin(struct run *run)
+static void inline_spin(struct syncevent *post, struct syncevent *wait, bool first,
+			uint64_t from, uint64_t to)
 {
-	struct pair p = { .first = event_spin_first, .second = event_spin_second };
-	int err = syncevent_create(&p.ev[0], NULL);
+	struct syncevent_cell *post_cell = syncevent_cell(post);
+	const struct syncevent_cell *wait_cell = syncevent_cell(wait);
+	uint64_t i;
+
+	for (i = from + 1; i <= to; i++) {
+		if (!first && syncevent_inline_spin(wait_cell, SYNCEVENT_GE, i, UINT64_MAX, NULL))
+			die("syncevent_inline_spin", EIO);
+		syncevent_cell_own(post_cell);
+		if (syncevent_inline_set(post, post_cell, i))
+			die("syncevent_inline_set", EIO);
+		if (first && syncevent_inline_spin(wait_cell, SYNCEVENT_GE, i, UINT64_MAX, NULL))
+			die("syncevent_inline_spin", EIO);
+	}
+}
+
+static void inline_spin_first(struct pair *p, uint64_t from, uint64_t to)
+{
+	inline_spin(p->ev[0], p->ev[1], true, from, to);
+}
+
+static void inline_spin_second(struct pair *p, uint64_t from, uint64_t to)
+{
+	inline_spin(p->ev[1], p->ev[0], false, from, to);
+}
+
+static int run_events(struct run *run, struct pair *p)
+{
+	int err = syncevent_create(&p->ev[0], NULL);
 
 	if (err)
 		return err;
-	err = syncevent_create(&p.ev[1], NULL);
+	err = syncevent_create(&p->ev[1], NULL);
 	if (!err) {
-		err = pair_run(run, &p);
-		syncevent_close(p.ev[1]);
+		err = pair_run(run, p);
+		syncevent_close(p->ev[1]);
 	}
-	syncevent_close(p.ev[0]);
+	syncevent_close(p->ev[0]);
 	return err;
+}
+
+static int run_event_spin(struct run *run)
+{
+	struct pair p = { .first = event_spin_first, .second = event_spin_second };
+
+	return run_events(run, &p);
+}
+
+static int run_inline_spin(struct run *run)
+{
+	struct pair p = { .first = inline_spin_first, .second = inline_spin_second };
+
+	return run_events(run, &p);
 }
 
 static inline void atomic_wait(const uint64_t *word, uint64_t value)
@@ -376,12 +417,14 @@ static const struct channel_ops queue_channel = {
 
 static const struct side spin_sides[] = {
 	{ .name = "SPIN wait", .run = run_event_spin, .ours = true },
+	{ .name = "inline", .run = run_inline_spin, .ours = true },
 	{ .name = "atomics", .run = run_atomic_spin },
 	{ 0 }
 };
 
 static const struct target spin_targets[] = {
 	{ .ours = "SPIN wait", .peer = "atomics", .ratio = 1.1 },
+	{ .ours = "inline", .peer = "atomics", .ratio = 1.1 },
 	{ 0 }
 };
 

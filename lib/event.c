@@ -105,6 +105,13 @@ int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat)
 /* ---- data path ------------------------------------------------------------------- */
 
 /*
+ * The path that programs take a million times a second: what is rare is out of line,
+ * so that a call costs little more than its locked instruction.
+ */
+#define RARE		__attribute__((__cold__, __noinline__))
+#define RARELY(x)	__builtin_expect(!!(x), 0)
+
+/*
  * An update has succeeded once the value is in the cell. Whoever waited for it
  * may revoke the event before the publisher comes to ring: that must not look
  * as if the update had failed, or a caller would count a signal as lost that
@@ -112,19 +119,36 @@ int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat)
  * only be EIDRM, is dropped. An update that crosses a revocation succeeds: it
  * came before, and nobody is left to miss it.
  */
-static int may_update(const struct syncevent *ev)
+static RARE int may_update(const struct syncevent *ev)
 {
 	if (!ev->writable)
 		return -EBADF;
 	return syncevent_cell_live(ev->cell) ? 0 : -EIDRM;
 }
 
-/* The update was a locked instruction or is followed by a fence: SE-A. */
-static void updated(struct syncevent *ev, uint64_t value)
+static RARE int ring_if_asked(struct syncevent *ev, uint64_t value)
 {
-	syncevent_cell_se_a();
 	if (syncevent_cell_must_ring(ev->cell, value))
 		(void)ev->provider->ring(ev);
+	return 0;
+}
+
+/*
+ * The update was a locked instruction or is followed by a fence: SE-A. One hint
+ * record is always there, and on one machine no other.
+ */
+static inline int updated(struct syncevent *ev, const struct syncevent_cell *cell,
+			  uint64_t value)
+{
+	const struct syncevent_hint *hint = &cell->hint[0];
+
+	syncevent_cell_se_a();
+	if (RARELY(value > __atomic_load_n(&hint->wake_above, __ATOMIC_RELAXED)) ||
+	    RARELY(__atomic_load_n(&hint->flags, __ATOMIC_RELAXED) &
+		   SYNCEVENT_HINT_WAKE_ALL) ||
+	    RARELY(__atomic_load_n(&cell->sides, __ATOMIC_RELAXED) > 1))
+		return ring_if_asked(ev, value);
+	return 0;
 }
 
 int syncevent_get(struct syncevent *ev, uint64_t *value)
@@ -137,27 +161,27 @@ int syncevent_get(struct syncevent *ev, uint64_t *value)
 
 int syncevent_set(struct syncevent *ev, uint64_t value)
 {
-	int err = may_update(ev);
+	const struct syncevent_cell *cell = ev->cell;
 
-	if (err)
-		return err;
+	syncevent_cell_own(cell);
+	if (RARELY(!ev->writable) || RARELY(!syncevent_cell_live(cell)))
+		return may_update(ev);
 	(void)__atomic_exchange_n(ev->value, value, __ATOMIC_SEQ_CST);
-	updated(ev, value);
-	return 0;
+	return updated(ev, cell, value);
 }
 
 int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old)
 {
-	int err = may_update(ev);
+	const struct syncevent_cell *cell = ev->cell;
 	uint64_t before;
 
-	if (err)
-		return err;
+	syncevent_cell_own(cell);
+	if (RARELY(!ev->writable) || RARELY(!syncevent_cell_live(cell)))
+		return may_update(ev);
 	before = __atomic_fetch_add(ev->value, n, __ATOMIC_SEQ_CST);
-	if (old)
+	if (RARELY(old))
 		*old = before;
-	updated(ev, before + n);
-	return 0;
+	return updated(ev, cell, before + n);
 }
 
 int syncevent_ring(struct syncevent *ev)

@@ -55,6 +55,9 @@ static void data_path(syncevent *ev)
 	CHECK(syncevent_inline_set(ev, cell, 20) == 0);
 	CHECK(syncevent_inline_add(ev, cell, 3, &v) == 0 && v == 20);
 	CHECK(syncevent_inline_get(cell, &v) == 0 && v == 23);
+	CHECK(syncevent_inline_holds(SYNCEVENT_GT, 23, UINT64_MAX, 22));
+	CHECK(syncevent_inline_spin(cell, SYNCEVENT_GE, 23, UINT64_MAX, &v) == 0 && v == 23);
+	syncevent_cell_own(cell);
 }
 
 static void waits(syncevent *ev)

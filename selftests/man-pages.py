@@ -116,7 +116,7 @@ def declared(*headers):
     found = {}
     for text in headers:
         text = re.sub(r"/\*.*?\*/|^#.*?$", "", text, flags=re.S | re.M)
-        for kind, name, args in re.findall(r"^(?:SYNCEVENT_INLINE )?((?:const )?(?:struct )?\w+ ?\*?)\s*"
+        for kind, name, args in re.findall(r"^(?:SYNCEVENT_INLINE |SYNCEVENT_DIRECT )?((?:const )?(?:struct )?\w+ ?\*?)\s*"
                                            r"(syncevent_\w+)\(([^;{]*?)\)\s*[;{]", text, re.M):
             found[name] = (squeeze(kind), [squeeze(arg) for arg in args.split(",")])
     return found
@@ -190,7 +190,7 @@ def unknown_names(page, *headers):
 
 def missing_names(page, header):
     """Every constant and command of the ABI is told of in section 4, of the library in section 3."""
-    names = set(re.findall(r"^(?:#define |\t)(SYNCEVENT_\w+)\b(?=[ \t,])", header, re.M)) - {"SYNCEVENT_IOC_TYPE"}
+    names = set(re.findall(r"^(?:#define |\t)(SYNCEVENT_\w+)\b(?=[ \t,])", header, re.M)) - {"SYNCEVENT_IOC_TYPE", "SYNCEVENT_DIRECT"}
     return [f"{name}: in the header, not on the page" for name in sorted(names)
             if not re.search(r"\b%s\b" % name, page)]
 

@@ -10,6 +10,9 @@
  *
  *	syncevent_inline_add(ev, cell, 1, NULL);
  *
+ * Where the other side spins, syncevent_cell_own() before an update saves a transfer
+ * of the line; where nobody does it is a loss, so it is left to the caller.
+ *
  * They leave to the caller what the functions check: that @cell is syncevent_cell()
  * of @ev and not NULL, and that the handle may update. On a read-only one the update
  * is a write to read-only memory: SIGSEGV. Memory order and errors are those of the
@@ -78,6 +81,62 @@ SYNCEVENT_INLINE int syncevent_inline_add(struct syncevent *ev,
 		return -EIDRM;
 	if (syncevent_cell_add(cell, n, old))
 		(void)syncevent_ring(ev);
+	return 0;
+}
+
+/**
+ * syncevent_inline_holds() - (value & mask) COND operand
+ *
+ * With a constant @cond it is one comparison. Return: nonzero if it holds.
+ */
+SYNCEVENT_INLINE int syncevent_inline_holds(enum syncevent_cond cond, uint64_t value,
+					    uint64_t mask, uint64_t operand)
+{
+	value &= mask;
+	switch (cond) {
+	case SYNCEVENT_EQ:
+		return value == operand;
+	case SYNCEVENT_NEQ:
+		return value != operand;
+	case SYNCEVENT_GT:
+		return value > operand;
+	case SYNCEVENT_GE:
+		return value >= operand;
+	case SYNCEVENT_LT:
+		return value < operand;
+	default:
+		return value <= operand;
+	}
+}
+
+/**
+ * syncevent_inline_spin() - wait as SYNCEVENT_SPIN does, without a deadline
+ * @cell: of the event
+ * @cond: enum syncevent_cond
+ * @operand: right-hand side
+ * @mask: applied to the value before it is compared
+ * @seen: gets the value that satisfied the condition, or NULL
+ *
+ * For constant @cond and @mask the loop is as short as one on a bare variable.
+ * Memory order: acquire. Return: 0; -EIDRM.
+ */
+SYNCEVENT_INLINE int syncevent_inline_spin(const struct syncevent_cell *cell,
+					   enum syncevent_cond cond, uint64_t operand,
+					   uint64_t mask, uint64_t *seen)
+{
+	uint64_t value;
+
+	/* The value first: the state comes with the same line. */
+	while (value = syncevent_cell_get(cell),
+	       !syncevent_inline_holds(cond, value, mask, operand)) {
+		if (!syncevent_cell_live(cell))
+			return -EIDRM;
+		syncevent_cell_pause();
+	}
+	if (!syncevent_cell_live(cell))
+		return -EIDRM;
+	if (seen)
+		*seen = value;
 	return 0;
 }
 

@@ -32,22 +32,6 @@ static int print_value(const struct tool_args *args, const char *name, uint64_t 
 	return tool_json_print(object);
 }
 
-/*
- * A file system cannot be told of the value and of SILENT as it makes a file, so
- * an event of the kernel provider may have come without.
- */
-static int complete(struct syncevent *ev, const struct syncevent_attr *attr)
-{
-	struct syncevent_stat stat = { .size = sizeof(stat) };
-	int err = syncevent_stat(ev, &stat);
-
-	if (err)
-		return err;
-	if (attr->flags & SYNCEVENT_SILENT && !(stat.flags & SYNCEVENT_STAT_SILENT))
-		return -EOPNOTSUPP;
-	return stat.value == attr->value ? 0 : syncevent_set(ev, attr->value);
-}
-
 static int tool_create(const struct tool_args *args)
 {
 	struct syncevent_attr attr = {
@@ -64,16 +48,7 @@ static int tool_create(const struct tool_args *args)
 	err = syncevent_open(&ev, name, O_RDWR | O_CREAT | O_EXCL, args->mode, &attr);
 	if (err)
 		return tool_fail("make the event", name, err);
-	err = complete(ev, &attr);
-	if (err)
-		syncevent_unlink(name);
 	syncevent_close(ev);
-	if (err == -EOPNOTSUPP)
-		return tool_error("the kernel provider makes no silent events with names; "
-				  "use --provider shm, or syncevent_create(3) and pass on the "
-				  "file descriptor");
-	if (err)
-		return tool_fail("make the event", name, err);
 	return args->json ? print_value(args, name, args->value) : TOOL_OK;
 }
 

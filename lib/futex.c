@@ -72,20 +72,20 @@ int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice
 	     const struct syncevent_wait_opts *o)
 {
 	const bool none = __atomic_load_n(&no_waitv, __ATOMIC_RELAXED);
+	const uint64_t min = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_MIN_NS;
+	const uint64_t max = slice->silent ? SE_SILENT_MAX_NS : SE_RECHECK_MAX_NS;
 	bool realtime = o->flags & SYNCEVENT_REALTIME;
 	uint64_t now = se_now(false), until;
 	int ret;
 
 	if (!slice->ns)
-		slice->ns = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_NS;
+		slice->ns = min;
 	until = now + slice->ns;
+	if (slice->ns < max)
+		slice->ns = slice->ns * 2 < max ? slice->ns * 2 : max;
 	/* Only one of the words will be heard: look at the others often. */
 	if (none && n > 1)
 		until = now + SE_SILENT_MAX_NS;
-	if (slice->silent && slice->ns < SE_SILENT_MAX_NS)
-		slice->ns *= 2;
-	if (slice->silent && slice->ns > SE_SILENT_MAX_NS)
-		slice->ns = SE_SILENT_MAX_NS;
 
 	/*
 	 * A clock that someone may set back must not stretch a slice: CLOCK_REALTIME is

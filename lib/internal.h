@@ -193,8 +193,13 @@ int se_device_ioctl(unsigned long command, void *arg);
 #define SE_SHM_MAGIC		0x68736573U	/* "sesh", little-endian */
 #define SE_SHM_VERSION		1
 
-/* How long a sleeper trusts publishers to live from their update to their ring. */
-#define SE_RECHECK_NS		50000000ULL
+/*
+ * How long a sleeper trusts publishers to live from their update to their ring: at
+ * first, and when it has slept for long. Ten thousand sleepers that look twenty times
+ * a second would keep a CPU busy.
+ */
+#define SE_RECHECK_MIN_NS	50000000ULL
+#define SE_RECHECK_MAX_NS	1000000000ULL
 /* Between two looks at an event that is updated without a ring. */
 #define SE_SILENT_MIN_NS	50000ULL
 #define SE_SILENT_MAX_NS	4000000ULL
@@ -302,8 +307,8 @@ struct se_word {
 
 /**
  * struct se_slice - how long to sleep at a time
- * @silent: nobody may ring: look often at first, then less often
- * @ns: the next slice
+ * @silent: nobody may ring: look more often
+ * @ns: the next slice; they double, from the least to the longest
  */
 struct se_slice {
 	bool silent;

@@ -19,7 +19,8 @@
  * asleep; one that reads the new seq lowers it after it was cleared. So whoever
  * sleeps has asked, in a hint that is still there or was cleared by somebody who is
  * about to wake it. Who dies between the update and the wake leaves sleepers to
- * themselves: each looks again after SE_RECHECK_NS.
+ * themselves: each looks again after SE_RECHECK_MIN_NS, later less often, after
+ * SE_RECHECK_MAX_NS at most.
  *
  * A hint is never raised by who leaves: others may have asked for less. A stale one
  * costs one ring, which clears it.
@@ -460,7 +461,7 @@ void se_shm_query(struct syncevent_caps *caps)
 	caps->abi = SE_SHM_VERSION;
 	caps->wait_max = SYNCEVENT_MANY_MAX;
 	caps->late_max_ns = SE_SILENT_MAX_NS;
-	caps->recheck_ns = SE_RECHECK_NS;
+	caps->recheck_ns = SE_RECHECK_MAX_NS;
 	caps->names = SE_SHM_NAMES;
 	caps->name_prefix = SE_SHM_PREFIX;
 }

@@ -24,7 +24,7 @@ SIDES = {
     "add": ["library", "inline", "atomic fetch_add"],
     "get": ["library", "inline", "atomic load"],
     "parked": ["GT waiter", "EQ waiter", "no waiter", "futex waiter", "eventfd waiter"],
-    "spin": ["SPIN wait", "atomics"],
+    "spin": ["SPIN wait", "inline", "atomics"],
     "block": ["BLOCK wait", "futex", "semaphore", "condition variable", "eventfd", "ck_ec"],
     "epoll": ["event", "queue", "eventfd"],
     "thresholds": ["BLOCK wait", "futex", "eventfd"],
@@ -34,7 +34,7 @@ SIDES = {
 TARGETS = {
     "set": {("library", "atomic exchange"): 1.3, ("inline", "atomic exchange"): 1.1},
     "add": {("library", "atomic fetch_add"): 1.3, ("inline", "atomic fetch_add"): 1.1},
-    "spin": {("SPIN wait", "atomics"): 1.1},
+    "spin": {("SPIN wait", "atomics"): 1.1, ("inline", "atomics"): 1.1},
     "block": {("BLOCK wait", "futex"): 1.2, ("BLOCK wait", "semaphore"): 1.2,
               ("BLOCK wait", "condition variable"): 1, ("BLOCK wait", "eventfd"): 1},
     "epoll": {("queue", "eventfd"): 1.3},

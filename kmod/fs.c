@@ -2,7 +2,8 @@
 /*
  * synceventfs: names of events. A flat directory of special files, a fresh one for
  * each mount, in which files are created, opened, unlinked and chmod'ed and nothing
- * else, but that one may be created first and named later. What open(2) gives is an event's file as any other.
+ * else, but that one may be created first and named later. What open(2) gives is an
+ * event's file as any other.
  *
  * The files are FIFOs to the VFS: streams of their own kind, which O_TRUNC and
  * truncate(2) leave alone and which programs that read whole trees pass over. With

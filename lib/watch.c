@@ -263,14 +263,12 @@ bool se_watch_close(struct syncevent *ev)
 /* Looks at all that is watched, and gathers the words to sleep on. */
 static unsigned int gather(struct se_word *words, struct se_slice *slice)
 {
+	const bool was_silent = slice->silent;
 	struct se_watch *w, *next;
 	unsigned int n = 1;
 
 	words[0].word = &helper.word;
 	words[0].was = __atomic_load_n(&helper.word, __ATOMIC_ACQUIRE);
-	if (helper.fresh)
-		slice->ns = 0;
-	helper.fresh = false;
 	slice->silent = false;
 	for (w = TAILQ_FIRST(&active); w; w = next) {
 		next = TAILQ_NEXT(w, link);
@@ -286,8 +284,10 @@ static unsigned int gather(struct se_word *words, struct se_slice *slice)
 			slice->silent = true;
 		se_watch_less(w);
 	}
-	if (!slice->silent)
+	/* A slice of another kind, an hour perhaps, is not the one to go on with. */
+	if (helper.fresh || !slice->silent || !was_silent)
 		slice->ns = 0;
+	helper.fresh = false;
 
 	/* Nothing lingers for longer than a slice. */
 	helper.deep = TAILQ_EMPTY(&active) && (helper.idle || TAILQ_EMPTY(&lingering));

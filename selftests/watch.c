@@ -401,6 +401,48 @@ TEST(many_events)
 	syncevent_queue_close(q);
 }
 
+/*
+ * More than it can sleep on, all there when it wakes from a sleep with nothing to
+ * watch: it runs only when nothing else does, so it is slower than who adds them.
+ */
+TEST(many_events_at_once)
+{
+	const struct sched_param param = { 0 };
+	enum { N = 200 };
+	struct syncevent *ev[N], *other[N];
+	struct syncevent_done done;
+	struct syncevent_queue *q;
+	cpu_set_t before, one;
+	unsigned int i;
+
+	for (i = 0; i < N; i++) {
+		ev[i] = make_on(NULL, 0);
+		ASSERT_NE(NULL, ev[i]);
+		ASSERT_EQ(0, syncevent_dup(&other[i], ev[i], 0));
+	}
+	/* The thread inherits both. */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(before), &before));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_IDLE, &param));
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &param));
+	se_sleep_ms(200);
+	for (i = 0; i < N; i++)
+		ASSERT_EQ(0, add(q, ev[i], SYNCEVENT_GE, 1, i));
+	se_sleep_ms(200);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(before), &before));
+	for (i = 0; i < N; i++) {
+		ASSERT_EQ(0, syncevent_set(other[i], 1));
+		ASSERT_EQ(1, reap(q, &done, 1));
+		ASSERT_EQ(i, done.cookie);
+		syncevent_close(other[i]);
+		syncevent_close(ev[i]);
+	}
+	syncevent_queue_close(q);
+}
+
 /* A cancel and an update: either it is taken back, or there is one completion. */
 TEST(cancel_or_complete)
 {

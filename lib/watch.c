@@ -224,7 +224,7 @@ void se_watch_ring(struct syncevent *ev)
 		return;
 	if (w->state == SE_ACTIVE) {
 		judge(w);
-		w->was = __atomic_load_n(&se_shm(ev->cell)->seq, __ATOMIC_RELAXED);
+		w->was = __atomic_load_n(&se_shm(ev->cell)->seq, __ATOMIC_ACQUIRE);
 		se_watch_less(w);
 	}
 	se_watch_unlock();

@@ -321,18 +321,13 @@ names_of_all_kinds() {	# EVENT, which is not there
 	[ $status -eq 1 ] && [ "$(cat "$work/out")" = "{\"removed\":[\"$1.b\"]}" ] &&
 		grep -q "'$1.a'" "$work/err" && grep -q "'$1.c'" "$work/err"
 	result $? "$p rm of several, of which one is there"
-	if [ $p = kernel ]; then
-		complains "$p create --silent" 1 "no silent events" create "$1" --silent
-		run list
-		! grep -q "^$1" "$work/out"
-		result $? "$p and leaves nothing"
-	else
-		run create "$1" --silent
-		run list
-		grep -q "^$1 .*silent" "$work/out"
-		result $? "$p create --silent"
-		run rm "$1"
-	fi
+	run create "$1" --silent --value 7
+	run list
+	grep -q "^$1 .*silent" "$work/out"
+	result $? "$p create --silent"
+	[ "$("$tool" get "$1")" = 7 ]
+	result $? "$p create --value"
+	run rm "$1"
 	long=$(printf '%0300d' 0)
 	for name in a/b .hidden .. "$long" ''; do
 		complains "$p '$(printf %.8s "$name")' is no name" 1 "cannot be a name" create -- "$name"

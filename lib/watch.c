@@ -50,6 +50,7 @@ TAILQ_HEAD(watches, se_watch);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* All under the lock. */
+static int cancel_state;
 static struct watches active = TAILQ_HEAD_INITIALIZER(active);
 static struct watches lingering = TAILQ_HEAD_INITIALIZER(lingering);
 
@@ -76,15 +77,36 @@ static struct {
 	uint64_t until;
 } helper;
 
+/* A thread that is cancelled in a write(2) below the lock would leave it taken. */
 void se_watch_lock(void)
 {
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
+	cancel_state = state;
+}
+
+static bool watch_trylock(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (pthread_mutex_trylock(&lock)) {
+		pthread_setcancelstate(state, &state);
+		return false;
+	}
+	cancel_state = state;
+	return true;
 }
 
 void se_watch_unlock(void)
 {
+	int state = cancel_state;
+
 	se_queues_announce();
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, &state);
 }
 
 static void kick(void)
@@ -220,7 +242,7 @@ void se_watch_ring(struct syncevent *ev)
 {
 	struct se_watch *w = __atomic_load_n(&ev->watch, __ATOMIC_ACQUIRE);
 
-	if (!w || pthread_mutex_trylock(&lock))
+	if (!w || !watch_trylock())
 		return;
 	if (w->state == SE_ACTIVE) {
 		judge(w);
@@ -388,22 +410,12 @@ static void fork_child(void)
 	se_bells_fork();
 	if (!TAILQ_EMPTY(&active))
 		(void)se_watch_start();
-	pthread_mutex_unlock(&lock);
-}
-
-static void fork_prepare(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void fork_parent(void)
-{
-	pthread_mutex_unlock(&lock);
+	se_watch_unlock();
 }
 
 __attribute__((constructor)) static void watch_load(void)
 {
-	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	pthread_atfork(se_watch_lock, se_watch_unlock, fork_child);
 }
 
 /* exit() and dlclose(). */

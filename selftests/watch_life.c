@@ -322,6 +322,35 @@ TEST(no_thread_can_be_made)
 	syncevent_close(ev);
 }
 
+/* Cancelled before, a thread may end only where it leaves nothing behind. */
+static void *add_cancelled(void *arg)
+{
+	struct syncevent_queue *q = ((void **)arg)[0];
+	struct syncevent *ev = ((void **)arg)[1];
+
+	pthread_cancel(pthread_self());
+	add(q, ev, SYNCEVENT_EQ, 0, 1);
+	return NULL;
+}
+
+TEST(cancelled_in_the_library)
+{
+	struct syncevent *ev = make(0);
+	struct syncevent_queue *q;
+	void *arg[2];
+	pthread_t t;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	arg[0] = q;
+	arg[1] = ev;
+	ASSERT_EQ(0, pthread_create(&t, NULL, add_cancelled, arg));
+	ASSERT_EQ(0, pthread_join(t, NULL));
+	ASSERT_EQ(1, reap_one(q));
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
 /* What took the numbers of eventfds over is neither written nor closed. */
 static int all_files_closed(void *arg)
 {

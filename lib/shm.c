@@ -357,7 +357,8 @@ int se_shm_make(struct syncevent **ev, int fd, const struct syncevent_attr *attr
 	struct syncevent_cell *cell;
 	int err;
 
-	if (ftruncate(fd, SE_SHM_SIZE)) {
+	/* Not ftruncate(2), with which a want of room shows only when the page is touched. */
+	if (pwrite(fd, "", 1, SE_SHM_SIZE - 1) != 1) {
 		err = -errno;
 		goto err_close;
 	}

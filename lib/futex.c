@@ -35,6 +35,12 @@ struct waitv_time {
 	int64_t tv_nsec;
 };
 
+/* Of SYS_futex: not struct timespec, which a 32-bit C library may have made wider. */
+struct futex_time {
+	long tv_sec;
+	long tv_nsec;
+};
+
 static bool no_waitv;
 
 static int waitv(const struct se_word *words, unsigned int n, uint64_t until, bool realtime)
@@ -58,8 +64,8 @@ static int waitv(const struct se_word *words, unsigned int n, uint64_t until, bo
 
 static int wait_first(const struct se_word *word, uint64_t until, bool realtime)
 {
-	struct timespec ts = {
-		.tv_sec = (time_t)(until / 1000000000),
+	struct futex_time ts = {
+		.tv_sec = (long)(until / 1000000000),
 		.tv_nsec = (long)(until % 1000000000),
 	};
 
@@ -117,13 +123,13 @@ int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice
 int se_sleep_until(const uint32_t *word, uint32_t was, uint64_t deadline)
 {
 	const uint64_t max = 1000000000ULL * INT_MAX;
-	struct timespec ts;
+	struct futex_time ts;
 	int ret;
 
-	/* A time_t of 32 bits does not hold every deadline, nor need it. */
+	/* A long of 32 bits does not hold every deadline, nor need it. */
 	if (deadline > max && deadline != SYNCEVENT_FOREVER)
 		deadline = max;
-	ts.tv_sec = (time_t)(deadline / 1000000000);
+	ts.tv_sec = (long)(deadline / 1000000000);
 	ts.tv_nsec = (long)(deadline % 1000000000);
 	ret = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, was,
 		      deadline == SYNCEVENT_FOREVER ? NULL : &ts, NULL,

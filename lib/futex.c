@@ -74,41 +74,40 @@ static int wait_first(const struct se_word *word, uint64_t until, bool realtime)
 		       &ts, NULL, FUTEX_BITSET_MATCH_ANY) < 0 ? -errno : 0;
 }
 
+bool se_slice_end(const struct syncevent_wait_opts *o, uint64_t ns, uint64_t *until)
+{
+	uint64_t now;
+
+	*until = se_now(false) + ns;
+	if (!(o->flags & SYNCEVENT_REALTIME) || o->deadline == SYNCEVENT_FOREVER) {
+		if (o->deadline < *until)
+			*until = o->deadline;
+		return false;
+	}
+	now = se_now(true);
+	if (o->deadline > now && o->deadline - now >= ns)
+		return false;
+	*until = o->deadline;
+	return true;
+}
+
 int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice,
 	     const struct syncevent_wait_opts *o)
 {
 	const bool none = __atomic_load_n(&no_waitv, __ATOMIC_RELAXED);
 	const uint64_t min = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_MIN_NS;
 	const uint64_t max = slice->silent ? SE_SILENT_MAX_NS : SE_RECHECK_MAX_NS;
-	bool realtime = o->flags & SYNCEVENT_REALTIME;
-	uint64_t now = se_now(false), until;
+	uint64_t ns, until;
+	bool realtime;
 	int ret;
 
 	if (!slice->ns)
 		slice->ns = min;
-	until = now + slice->ns;
+	/* Only one of the words may be heard: look at the others often. */
+	ns = none && n > 1 ? SE_SILENT_MAX_NS : slice->ns;
 	if (slice->ns < max)
 		slice->ns = slice->ns * 2 < max ? slice->ns * 2 : max;
-	/* Only one of the words will be heard: look at the others often. */
-	if (none && n > 1)
-		until = now + SE_SILENT_MAX_NS;
-
-	/*
-	 * A clock that someone may set back must not stretch a slice: CLOCK_REALTIME is
-	 * slept by only if that ends the slice early.
-	 */
-	if (realtime && o->deadline != SYNCEVENT_FOREVER) {
-		uint64_t here = se_now(true);
-		uint64_t left = o->deadline > here ? o->deadline - here : 0;
-
-		realtime = left < until - now;
-		if (realtime)
-			until = o->deadline;
-	} else {
-		realtime = false;
-		if (o->deadline < until)
-			until = o->deadline;
-	}
+	realtime = se_slice_end(o, ns, &until);
 
 	ret = none ? wait_first(words, until, realtime) : waitv(words, n, until, realtime);
 	/* EPERM: a seccomp filter that is older than the call. */

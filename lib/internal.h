@@ -316,6 +316,19 @@ struct se_slice {
 };
 
 /**
+ * se_slice_end() - when a slice of a wait ends
+ * @o: deadline and its clock
+ * @ns: how long it is
+ * @until: gets the earlier end
+ *
+ * A clock that someone may set back must not stretch a slice: CLOCK_REALTIME is slept
+ * by only if that ends the slice early.
+ *
+ * Return: is @until of CLOCK_REALTIME, and not of CLOCK_MONOTONIC?
+ */
+bool se_slice_end(const struct syncevent_wait_opts *o, uint64_t ns, uint64_t *until);
+
+/**
  * se_sleep() - sleep on words until one changes and is woken, a slice or a deadline ends
  * @words: the words
  * @n: how many: 1 to SYNCEVENT_MANY_MAX

@@ -262,11 +262,8 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 {
 	struct syncevent_wait_entry left[SYNCEVENT_MANY_MAX];
 	unsigned int back[SYNCEVENT_MANY_MAX], i, n = 0;
-	struct syncevent_wait_many request = {
-		.entries = (uintptr_t)left,
-		.flags = o->flags,
-	};
-	uint64_t now = se_now(o->flags & SYNCEVENT_REALTIME);
+	struct syncevent_wait_many request = { .entries = (uintptr_t)left };
+	uint64_t until;
 	int ret;
 
 	for (i = 0; i < s->request->count; i++)
@@ -282,7 +279,8 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 	if (slice->ns > SE_SILENT_MAX_NS)
 		slice->ns = SE_SILENT_MAX_NS;
 	request.count = n;
-	request.deadline = o->deadline < now + slice->ns ? o->deadline : now + slice->ns;
+	request.flags = se_slice_end(o, slice->ns, &until) ? SYNCEVENT_WAIT_REALTIME : 0;
+	request.deadline = until;
 	ret = se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, &request);
 	if (ret == -ETIMEDOUT)
 		return SE_NOT_YET;

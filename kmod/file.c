@@ -461,11 +461,14 @@ static long se_event_setup(struct file *file, void *arg)
 	ret = se_may_update(file);
 	if (ret)
 		return ret;
-	if (!READ_ONCE(ev->nameless))
-		return -EBUSY;
 
+	/* Who waits already waits as for the event that it was: silent or not. */
 	spin_lock_irq(&ev->lock);
-	ev->flags = setup->flags;
+	if (!ev->nameless || ev->nr_waiters) {
+		spin_unlock_irq(&ev->lock);
+		return -EBUSY;
+	}
+	WRITE_ONCE(ev->flags, setup->flags);
 	ev->publishers = setup->publishers ?: SYNCEVENT_LOC_CPU;
 	ev->subscribers = setup->subscribers ?: SYNCEVENT_LOC_CPU;
 	WRITE_ONCE(ev->cell->flags, se_silent(ev) ? SYNCEVENT_CELL_SILENT : 0);

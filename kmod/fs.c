@@ -96,18 +96,21 @@ static int se_names_link(struct dentry *from, struct inode *dir, struct dentry *
 {
 	struct inode *inode = d_inode(from);
 	struct se_event *ev = inode->i_private;
-	int ret;
+	int ret = 0;
 
-	/* One name. The VFS has locked the inode. */
-	if (!ev->nameless)
-		return -EPERM;
 	if (!se_event_hold(ev))
 		return -EIDRM;
-	ret = simple_link(from, dir, dentry);
+	spin_lock_irq(&ev->lock);
+	if (ev->revoked)
+		ret = -EIDRM;
+	else if (!ev->nameless)
+		ret = -EPERM;	/* one name, once */
+	ev->nameless = false;
+	spin_unlock_irq(&ev->lock);
+	if (!ret)
+		ret = simple_link(from, dir, dentry);
 	if (ret)
 		se_event_unhold(ev);
-	else
-		WRITE_ONCE(ev->nameless, false);
 	return ret;
 }
 

@@ -167,7 +167,7 @@ struct se_batch {
  * @inode: of its files and its name; valid while @holders is not zero
  * @holders: open files, and one for the name
  * @ref: open files, queue entries, and one for the inode of the name
- * @nameless: made with O_TMPFILE and not linked since
+ * @nameless: made with O_TMPFILE and not linked since; protected by @lock
  * @id: for people
  * @flags: SYNCEVENT_CREATE_*
  * @publishers: SYNCEVENT_LOC_*
@@ -230,7 +230,7 @@ struct se_file {
 
 static inline bool se_silent(const struct se_event *ev)
 {
-	return ev->flags & SYNCEVENT_CREATE_SILENT;
+	return READ_ONCE(ev->flags) & SYNCEVENT_CREATE_SILENT;
 }
 
 /* The value as anybody may have left it. */

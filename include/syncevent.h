@@ -436,10 +436,11 @@ struct syncevent_wait_opts {
  *
  * Signals interrupt a sleep, not a spin: a handler runs, and SPIN, YIELD and
  * the first part of ADAPTIVE go on. On a machine with one CPU, where a spinner
- * would keep the publisher from running, ADAPTIVE sleeps at once.
+ * would keep the publisher from running, ADAPTIVE sleeps at once. shm: a sleep has
+ * moments in which a look is taken; a handler that runs just then interrupts nothing.
  *
  * Return: 0; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART (shm on
- * kernels before 5.16: any handler); -EIDRM: revoked; -EINVAL: @cond or @opts;
+ * kernels before 5.16, or where futex_waitv(2) is refused: any handler); -EIDRM: revoked; -EINVAL: @cond or @opts;
  * -E2BIG: @opts; -ENOMEM. Success wins over a time-out or signal that comes with it.
  */
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,

@@ -295,8 +295,10 @@ int se_shm_handle(struct syncevent **out, int fd, bool writable,
 {
 	struct syncevent_cell *cell = map(fd, writable);
 	struct syncevent *ev = NULL;
-	int err = -ENOMEM;
+	int err;
 
+	/* EPERM: sealed against writing, which no event is. */
+	err = errno == EPERM ? -EINVAL : -ENOMEM;
 	if (!cell)
 		goto err_close;
 	err = -EINVAL;

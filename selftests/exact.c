@@ -16,44 +16,46 @@ TEST(kernel_thousand_thresholds)
 	static const uint64_t updates[] = { 1, 2, 2, 10, 11, 5, 500, 500, 300, 501, 1000 };
 	static struct se_waiter w[MANY];
 	static long slept[MANY];
-	uint64_t wakes, top = 0;
+	const unsigned int many = se_times(MANY);
+	uint64_t wakes, value, top = 0;
 	unsigned int u, i;
 	int fd = se_create(0);
 
 	ASSERT_LE(0, fd);
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i < many; i++) {
 		/* waiter i wants i + 1 or more */
 		ASSERT_EQ(0, i & 1 ? se_waiter_start(&w[i], fd, SYNCEVENT_COND_GT, i) :
 			  se_waiter_start(&w[i], fd, SYNCEVENT_COND_GE, i + 1));
 	}
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i < many; i++) {
 		ASSERT_TRUE(se_waiter_parked(&w[i]));
 		slept[i] = se_switches(w[i].t.tid);
 		ASSERT_LT(0, slept[i]);
 	}
-	ASSERT_EQ(MANY, se_waiters(fd));
+	ASSERT_EQ(many, se_waiters(fd));
 	wakes = se_wakes(fd);
 	ASSERT_EQ(0, wakes);
 
 	for (u = 0; u < ARRAY_SIZE(updates); u++) {
-		if (updates[u] > top) {
-			wakes += updates[u] - top;
-			top = updates[u];
+		value = updates[u] < many ? updates[u] : many;
+		if (value > top) {
+			wakes += value - top;
+			top = value;
 		}
-		ASSERT_EQ(0, se_set(fd, updates[u]));
+		ASSERT_EQ(0, se_set(fd, value));
 		ASSERT_EQ(wakes, se_wakes(fd));
-		ASSERT_EQ(MANY - top, se_waiters(fd));
-		for (i = 0; i < MANY; i++) {
+		ASSERT_EQ(many - top, se_waiters(fd));
+		for (i = 0; i < many; i++) {
 			if (i >= top) {
 				ASSERT_EQ(slept[i], se_switches(w[i].t.tid));
 			} else if (w[i].fd >= 0) {
 				ASSERT_EQ(0, se_waiter_join(&w[i]));
-				ASSERT_EQ(updates[u], w[i].w.value);
+				ASSERT_EQ(value, w[i].w.value);
 				w[i].fd = -1;
 			}
 		}
 	}
-	ASSERT_EQ(MANY, se_wakes(fd));
+	ASSERT_EQ(many, se_wakes(fd));
 	close(fd);
 }
 

@@ -39,7 +39,9 @@ _BAD = [
 _BAD_RE = re.compile("|".join(_BAD))
 _KCSAN_RE = re.compile(r"\bBUG: KCSAN: ")
 _TIMER = r"(?:__hrtimer|hrtimer|schedule_hrtimeout)_\w+"
-_KCSAN_TIMERS = re.compile(r"data-race in %s / %s$" % (_TIMER, _TIMER))
+# Two threads with the same credentials make a file: get_cred() marks these by a
+# plain store, of the same value.
+_KCSAN_THEIRS = re.compile(r"data-race in (?:%s / %s|__alloc_file / __alloc_file)$" % (_TIMER, _TIMER))
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[^\]]*\])?\s?")
 
 # Lines of the report that are kept to show, and that are searched for the
@@ -61,7 +63,8 @@ def scan(log, module="syncevent"):
 
     KCSAN looks at the whole kernel, and not all races in it are ours: of its
     reports only those that name the module count, and of these not the ones
-    between two functions of the kernel's own timers, which a sleep passes through.
+    that are between functions of the kernel on objects of its own: its timers, which a
+    sleep passes through, and credentials.
     """
     splats = []
     test = None
@@ -87,7 +90,7 @@ def scan(log, module="syncevent"):
             skip_until = number + end
             if not any("[%s]" % module in text for text in report):
                 continue
-            if _KCSAN_TIMERS.search(line):
+            if _KCSAN_THEIRS.search(line):
                 continue
         else:
             # One report has many lines that match: take it once.

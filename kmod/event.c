@@ -169,6 +169,7 @@ int se_revoke(struct se_event *ev)
 	spin_lock_irq(&ev->lock);
 	if (!ev->revoked) {
 		ret = 0;
+		ev->final = se_value(ev);
 		WRITE_ONCE(ev->revoked, true);
 		WRITE_ONCE(ev->cell->state,
 			   ev->generation << SYNCEVENT_STATE_GEN_SHIFT |

@@ -159,6 +159,8 @@ struct se_batch {
  * @nr_waiters: all parked waiters
  * @nr_async: those of them that are ->async
  * @revoked: the kernel's own state; the cell's copy is for spinners
+ * @final: the value at its revocation, constant after it: who has pinned the page may
+ *	   go on writing to it
  * @hint: the kernel's own copy of what it last wrote to the cell's hint
  * @wakes: waiters that a judgement satisfied
  * @rings: RING calls
@@ -188,6 +190,7 @@ struct se_event {
 	unsigned int nr_waiters;
 	unsigned int nr_async;
 	bool revoked;
+	u64 final;
 	struct syncevent_hint hint;
 	u64 wakes;
 	atomic64_t rings;

@@ -26,7 +26,7 @@ static vm_fault_t se_fault_revoked(struct se_event *ev, struct vm_fault *vmf)
 	if (!page)
 		return VM_FAULT_OOM;
 	cell = page_address(page);
-	cell->value = se_value(ev);
+	cell->value = ev->final;
 	cell->state = ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
 		      SYNCEVENT_STATE_REVOKED;
 	cell->sides = 1;

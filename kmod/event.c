@@ -65,21 +65,21 @@ struct se_event *se_event_alloc(const struct syncevent_create *create,
 				struct inode *inode)
 {
 	struct se_event *ev;
+	int ret = -ENOMEM;
 
 	ev = kzalloc(sizeof(*ev), GFP_KERNEL_ACCOUNT);
 	if (!ev)
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(ret);
 	ev->user = se_user_get();
 	if (!ev->user)
 		goto err_free;
-	if (!se_user_charge(&ev->user->events, READ_ONCE(se_events_max))) {
-		se_user_put(ev->user);
-		kfree(ev);
-		return ERR_PTR(-EDQUOT);
-	}
+	ret = -EDQUOT;
+	if (!se_user_charge(&ev->user->events, READ_ONCE(se_events_max)))
+		goto err_user;
+	ret = -ENOMEM;
 	ev->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!ev->page)
-		goto err_user;
+		goto err_charge;
 
 	ev->inode = inode;
 	ev->id = atomic64_inc_return(&se_next_id);
@@ -104,12 +104,13 @@ struct se_event *se_event_alloc(const struct syncevent_create *create,
 	se_engine_init(ev);
 	return ev;
 
-err_user:
+err_charge:
 	se_user_uncharge(&ev->user->events);
+err_user:
 	se_user_put(ev->user);
 err_free:
 	kfree(ev);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(ret);
 }
 
 static void se_event_free(struct kref *ref)

@@ -484,7 +484,7 @@ static long se_event_info(struct file *file, void *arg)
 	spin_lock_irq(&ev->lock);
 	*info = (struct syncevent_info){
 		.id = ev->id,
-		.value = se_value(ev),
+		.value = ev->revoked ? ev->final : se_value(ev),
 		.generation = ev->generation,
 		.publishers = ev->publishers,
 		.subscribers = ev->subscribers,

@@ -397,11 +397,13 @@ TEST_F(ring, registered_buffer_in_the_cell)
 {
 	struct syncevent_cell *cell = se_map(self->fd, PROT_READ | PROT_WRITE);
 	struct iovec iov = { cell, 4096 };
+	struct syncevent_info info;
 	struct io_uring_sqe *sqe;
 	uint64_t nine = 9;
 	int fds[2], ret;
 
 	ASSERT_NE(NULL, cell);
+	ASSERT_EQ(0, se_set(self->fd, 5));
 	ASSERT_EQ(0, pipe(fds));
 	ret = io_uring_register_buffers(&self->ring, &iov, 1);
 	if (ret == -EOPNOTSUPP)
@@ -411,11 +413,21 @@ TEST_F(ring, registered_buffer_in_the_cell)
 	io_uring_prep_read_fixed(sqe, fds[0], cell, 8, 0, 0);
 	ASSERT_EQ(1, submit(&self->ring));
 	ASSERT_EQ(0, se_revoke(self->fd));
+	ASSERT_EQ(8, write(fds[1], &nine, 8));
+	EXPECT_EQ(8, reap(&self->ring, &self->what, NULL));
+	/* The end of the event is its last value, for whoever looks at it afterwards. */
+	ASSERT_EQ(0, se_info(self->fd, &info));
+	EXPECT_EQ(5, info.value);
+	EXPECT_EQ(5, cell->value);
+
+	sqe = sqe_for(&self->ring, 0);
+	io_uring_prep_read_fixed(sqe, fds[0], cell, 8, 0, 0);
+	ASSERT_EQ(1, submit(&self->ring));
 	ASSERT_EQ(0, close(self->fd));
 	ASSERT_EQ(0, close(self->keep));
 	ASSERT_EQ(8, write(fds[1], &nine, 8));
 	EXPECT_EQ(8, reap(&self->ring, &self->what, NULL));
-	EXPECT_EQ(0, cell->value);
+	EXPECT_EQ(5, cell->value);
 }
 
 /* Cancel and update at once: one completion, and the value is not lost. */

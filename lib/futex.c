@@ -74,6 +74,18 @@ static int wait_first(const struct se_word *word, uint64_t until, bool realtime)
 		       &ts, NULL, FUTEX_BITSET_MATCH_ANY) < 0 ? -errno : 0;
 }
 
+uint64_t se_slice_next(struct se_slice *slice)
+{
+	const uint64_t min = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_MIN_NS;
+	const uint64_t max = slice->silent ? SE_SILENT_MAX_NS : SE_RECHECK_MAX_NS;
+	uint64_t ns = slice->ns ? slice->ns : min;
+
+	/* Not beyond the longest, but a longer one that was asked for stays. */
+	if (ns < max)
+		slice->ns = ns * 2 < max ? ns * 2 : max;
+	return ns;
+}
+
 bool se_slice_end(const struct syncevent_wait_opts *o, uint64_t ns, uint64_t *until)
 {
 	uint64_t now;
@@ -95,18 +107,13 @@ int se_sleep(const struct se_word *words, unsigned int n, struct se_slice *slice
 	     const struct syncevent_wait_opts *o)
 {
 	const bool none = __atomic_load_n(&no_waitv, __ATOMIC_RELAXED);
-	const uint64_t min = slice->silent ? SE_SILENT_MIN_NS : SE_RECHECK_MIN_NS;
-	const uint64_t max = slice->silent ? SE_SILENT_MAX_NS : SE_RECHECK_MAX_NS;
-	uint64_t ns, until;
+	uint64_t ns = se_slice_next(slice), until;
 	bool realtime;
 	int ret;
 
-	if (!slice->ns)
-		slice->ns = min;
 	/* Only one of the words may be heard: look at the others often. */
-	ns = none && n > 1 ? SE_SILENT_MAX_NS : slice->ns;
-	if (slice->ns < max)
-		slice->ns = slice->ns * 2 < max ? slice->ns * 2 : max;
+	if (none && n > 1)
+		ns = SE_SILENT_MAX_NS;
 	realtime = se_slice_end(o, ns, &until);
 
 	ret = none ? wait_first(words, until, realtime) : waitv(words, n, until, realtime);

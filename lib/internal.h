@@ -241,9 +241,14 @@ int se_addr_create(struct syncevent **ev, const struct syncevent_attr *attr);
 /**
  * se_shm_make() - make the page of a new event in an empty file
  *
- * Takes over @fd. Return: as syncevent_create().
+ * @fd: just opened and taken over, or -1 and errno
+ *
+ * Return: as syncevent_create().
  */
 int se_shm_make(struct syncevent **ev, int fd, const struct syncevent_attr *attr);
+
+/** se_shm_free() - what is left of a handle when its file is closed */
+void se_shm_free(struct syncevent *ev);
 
 /**
  * se_shm_handle() - a handle of the event that a file holds
@@ -278,9 +283,6 @@ void se_shm_ask(struct syncevent *ev, const struct se_cond *c);
 /** se_name_check() - may an event be called so? Return: 0; -EINVAL; -ENAMETOOLONG. */
 int se_name_check(const char *name);
 
-/** se_shm_free() - what is left of a handle when its file is closed */
-void se_shm_free(struct syncevent *ev);
-
 /* ---- watch.c, poll.c: what polls on the shm provider -------------------------------------- */
 
 /** se_watch_ring() - a publisher judges for the thread; the hint is cleared, seq moved */
@@ -314,6 +316,9 @@ struct se_slice {
 	bool silent;
 	uint64_t ns;
 };
+
+/** se_slice_next() - how long the next slice is; lengthens the one after it */
+uint64_t se_slice_next(struct se_slice *slice);
 
 /**
  * se_slice_end() - when a slice of a wait ends

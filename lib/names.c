@@ -52,18 +52,13 @@ static int shm_create_name(struct syncevent **ev, const char *path, mode_t mode,
 			   const struct syncevent_attr *attr)
 {
 	struct syncevent *made;
-	int fd, err;
+	int err;
 
-	fd = open(SE_SHM_NAMES, O_TMPFILE | O_RDWR | O_CLOEXEC, mode & 0777);
-	if (fd < 0)
-		return -errno;
-	fd = se_above_stdio(fd);
-	if (fd < 0)
-		return fd;
-	err = se_shm_make(&made, fd, attr);
+	err = se_shm_make(&made, open(SE_SHM_NAMES, O_TMPFILE | O_RDWR | O_CLOEXEC,
+				      mode & 0777), attr);
 	if (err)
 		return err;
-	err = give_name(fd, path);
+	err = give_name(made->fd, path);
 	if (err)
 		syncevent_close(made);
 	else

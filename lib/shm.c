@@ -229,33 +229,24 @@ static int shm_dup(struct syncevent **out, struct syncevent *ev, unsigned int fl
 	return se_shm_handle(out, fd, false, ev->control ? map_again(ev->control) : NULL);
 }
 
-static const struct se_provider shm_provider = {
-	.id = SYNCEVENT_PROVIDER_SHM,
-	.ring = shm_ring,
-	.revoke = shm_revoke,
-	.sleep = shm_sleep,
-	.dup = shm_dup,
-	.arm = se_watch_arm,
-	.poll_fd = se_watch_poll_fd,
-	.read = se_watch_read,
-	.stat = shm_stat,
-	.close = shm_close,
-};
-
 static int addr_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags);
 
-static const struct se_provider addr_provider = {
-	.id = SYNCEVENT_PROVIDER_ADDR,
-	.ring = shm_ring,
-	.revoke = shm_revoke,
-	.sleep = shm_sleep,
-	.dup = addr_dup,
-	.arm = se_watch_arm,
-	.poll_fd = se_watch_poll_fd,
-	.read = se_watch_read,
-	.stat = shm_stat,
-	.close = shm_close,
-};
+/* They differ in where the page is. */
+#define PROVIDER(_id, _dup) {			\
+	.id = _id,				\
+	.ring = shm_ring,			\
+	.revoke = shm_revoke,			\
+	.sleep = shm_sleep,			\
+	.dup = _dup,				\
+	.arm = se_watch_arm,			\
+	.poll_fd = se_watch_poll_fd,		\
+	.read = se_watch_read,			\
+	.stat = shm_stat,			\
+	.close = shm_close,			\
+}
+
+static const struct se_provider shm_provider = PROVIDER(SYNCEVENT_PROVIDER_SHM, shm_dup);
+static const struct se_provider addr_provider = PROVIDER(SYNCEVENT_PROVIDER_ADDR, addr_dup);
 
 /* Of an event on the caller's memory; takes over the page. */
 static int addr_handle(struct syncevent **out, struct syncevent_cell *page,
@@ -359,6 +350,9 @@ int se_shm_make(struct syncevent **ev, int fd, const struct syncevent_attr *attr
 	struct syncevent_cell *cell;
 	int err;
 
+	fd = se_above_stdio(fd < 0 ? -errno : fd);
+	if (fd < 0)
+		return fd;
 	/* Not ftruncate(2), with which a want of room shows only when the page is touched. */
 	if (pwrite(fd, "", 1, SE_SHM_SIZE - 1) != 1) {
 		err = -errno;
@@ -408,16 +402,11 @@ int se_shm_create(struct syncevent **ev, const struct syncevent_attr *attr)
 	fd = memfd_create("syncevent", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 	if (fd < 0 && errno == EINVAL)	/* Linux before 6.3 */
 		fd = memfd_create("syncevent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	fd = se_above_stdio(fd);
-	if (fd < 0)
-		return fd;
 	err = se_shm_make(&made, fd, attr);
 	if (err)
 		return err;
 	/* Who is handed the file must not be able to make others die of SIGBUS. */
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+	if (fcntl(made->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		err = -errno;
 		syncevent_close(made);
 		return err;

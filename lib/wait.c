@@ -208,7 +208,7 @@ static int look_several(void *arg)
 			.mask = entry->mask,
 			.cond = entry->cond,
 		};
-		uint64_t value;
+		uint64_t value = 0;
 		int ret;
 
 		if (entry->status)
@@ -275,11 +275,9 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 	if (!n)
 		return sleep_words(s, slice, o);
 	slice->silent = true;
-	slice->ns = slice->ns ? slice->ns * 2 : SE_SILENT_MIN_NS;
-	if (slice->ns > SE_SILENT_MAX_NS)
-		slice->ns = SE_SILENT_MAX_NS;
 	request.count = n;
-	request.flags = se_slice_end(o, slice->ns, &until) ? SYNCEVENT_WAIT_REALTIME : 0;
+	request.flags = se_slice_end(o, se_slice_next(slice), &until) ?
+			SYNCEVENT_WAIT_REALTIME : 0;
 	request.deadline = until;
 	ret = se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, &request);
 	if (ret == -ETIMEDOUT)
@@ -293,8 +291,8 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 static int sleep_several(struct several *s, const struct syncevent_wait_opts *o)
 {
 	struct se_slice slice = { 0 };
+	bool passed = !o->deadline;
 	int err = SE_NOT_YET, ret;
-	bool passed = false;
 
 	for (;;) {
 		/* After a signal or the deadline this is the last look: success wins. */

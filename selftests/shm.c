@@ -328,7 +328,9 @@ TEST(each_threshold_is_met)
 /* "with a waiter parked for > 1000, the updates 1..1000 make no system call" */
 TEST(updates_nobody_waits_for_are_silent)
 {
+	const struct syncevent_wait_opts only_look = opts_of(SYNCEVENT_BLOCK, 0);
 	struct syncevent *ev = make(0);
+	struct syncevent_many many = { .ev = ev, .operand = 1, .mask = SE_MAX };
 	unsigned long before;
 	struct waiter w;
 	uint64_t i;
@@ -350,6 +352,11 @@ TEST(updates_nobody_waits_for_are_silent)
 	ASSERT_EQ(0, se_join(&w.t));
 	/* and none once it has gone */
 	ASSERT_EQ(0, syncevent_set(ev, 1002));
+	ASSERT_EQ(before + 1, futex_wakes);
+	/* who only looks asks for nothing */
+	ASSERT_EQ(-ETIMEDOUT, look(ev, SYNCEVENT_EQ, 1, SE_MAX, NULL));
+	ASSERT_EQ(-ETIMEDOUT, syncevent_wait_many(&many, 1, 0, &only_look, NULL));
+	ASSERT_EQ(0, syncevent_set(ev, 1003));
 	ASSERT_EQ(before + 1, futex_wakes);
 	/* a hint for all updates is used up by one */
 	ASSERT_EQ(-ETIMEDOUT, ask_in_vain(ev, SYNCEVENT_EQ, 1, SE_MAX));

@@ -575,6 +575,36 @@ static int op_name(struct _test_data_faults *self)
 	return fd < 0 ? -errno : fd;
 }
 
+/* An event that never gets a name must go with its file, made or half made. */
+static int op_nameless(struct _test_data_faults *self)
+{
+	int fd = open(NAMES, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)self;
+	return fd < 0 ? -errno : fd;
+}
+
+static int before_link(struct _test_data_faults *self)
+{
+	self->extra = op_nameless(self);
+	return self->extra < 0 ? self->extra : 0;
+}
+
+static int op_link(struct _test_data_faults *self)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", self->extra);
+	return linkat(AT_FDCWD, path, AT_FDCWD, NAMES "/a", AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+static void close_linked(struct _test_data_faults *self, int result)
+{
+	close(self->extra);
+	if (!result && unlink(NAMES "/a"))
+		abort();
+}
+
 /* The name may be there although it could not be opened. */
 static void close_and_unlink(struct _test_data_faults *self, int result)
 {
@@ -626,6 +656,9 @@ TEST_F(faults, names)
 				 close_all_and_unlink));
 	EXPECT_LE(2, every_fault(_metadata, self, "DUP of a name", before_name, op_dup_of_name,
 				 close_all_and_unlink));
+	EXPECT_LE(7, every_fault(_metadata, self, "open O_TMPFILE", NULL, op_nameless,
+				 close_result));
+	every_fault(_metadata, self, "linkat", before_link, op_link, close_linked);
 	every_fault(_metadata, self, "unlink", before_name, op_unlink, close_unlinked);
 	unmount(self, 0);
 	rmdir(NAMES);

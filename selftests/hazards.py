@@ -66,12 +66,16 @@ def main():
         refuted_by[os.path.basename(path)[:-len(".patch")]] = head.group(1) if head else None
     table = list(rows())
     named = set()
+    numbers = 0
     print("1..%d" % (len(table) + 1))
     for number, cells in enumerate(table, 1):
         numbered = cells[0].isdigit()
         tests = cells[4] if numbered else cells[2]
         wrong = list(wrong_tests(tests, listed))
         if numbered:
+            numbers += 1
+            if cells[0] != str(numbers):
+                wrong.append("%s: number %d is next" % (cells[0], numbers))
             wrong += wrong_places(cells[3])
             for mutant in cells[5].split(", "):
                 named.add(mutant)

@@ -198,8 +198,11 @@ TEST_F(queue, completion_outlives_its_event)
 {
 	ASSERT_EQ(0, add_gt(self->q, self->fd, 0, 1));
 	ASSERT_EQ(0, se_set(self->fd, 4));
+	ASSERT_EQ(0, add_gt(self->q, self->fd, 0, 2));
 	ASSERT_EQ(0, close(self->fd));
-	ASSERT_EQ(1, se_reap(self->q, self->done, 4));
+	/* This looks at the entry under the lock of its event. */
+	EXPECT_EQ(-EALREADY, se_queue_cancel(self->q, 1));
+	ASSERT_EQ(2, se_reap(self->q, self->done, 4));
 	EXPECT_EQ(0, self->done[0].status);
 	EXPECT_EQ(4, self->done[0].value);
 }

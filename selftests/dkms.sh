@@ -23,16 +23,9 @@ cp -r "$conf" "$top/include" "$work/src/syncevent-$version/"
 cp "$top"/kmod/*.[ch] "$top/kmod/Kbuild" "$work/src/syncevent-$version/kmod/"
 echo "1..7"
 
-number=0
-result() {	# STATUS DESCRIPTION
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		tail -n 40 "$work/out" | sed 's/^/# /'
-	fi
-}
+log=$work/out
+# shellcheck source=selftests/tap.sh
+. "${abs_top_srcdir:?}/selftests/tap.sh"
 
 # dkms wants root, even for folders of one's own: be it in a user namespace.
 root=

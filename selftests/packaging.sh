@@ -9,21 +9,9 @@ out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 echo "1..6"
 
-number=0
-result() {	# STATUS DESCRIPTION
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		sed 's/^/# /' "$out/log"
-	fi
-}
-
-skip() {	# DESCRIPTION REASON
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
+log=$out/log
+# shellcheck source=selftests/tap.sh
+. "${abs_top_srcdir:?}/selftests/tap.sh"
 
 unit=$packaging/systemd/dev-syncevents.mount
 if command -v systemd-analyze >/dev/null; then

@@ -8,16 +8,9 @@ dest=$(mktemp -d) || exit 1
 trap 'rm -rf "$dest"' EXIT
 echo "1..9"
 
-number=0
-result() {	# STATUS DESCRIPTION
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		sed 's/^/# /' "$dest/out"
-	fi
-}
+log=$dest/out
+# shellcheck source=selftests/tap.sh
+. "${abs_top_srcdir:?}/selftests/tap.sh"
 
 ${MAKE:-make} -C "${abs_top_builddir:?}" install DESTDIR="$dest" >"$dest/out" 2>&1
 result $? "make install DESTDIR="

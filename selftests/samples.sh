@@ -26,17 +26,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
-number=0 failed=0
-result() {	# STATUS DESCRIPTION
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - $2"
-		return
-	fi
-	failed=1
-	echo "not ok $number - $2"
-	sed 's/^/# /' "$work/log"
-}
+log=$work/log
+# shellcheck source=selftests/tap.sh
+. "${abs_top_srcdir:?}/selftests/tap.sh"
 
 # What the README has in its blocks of a language, the N-th one.
 block() {	# LANGUAGE N FILE

@@ -79,9 +79,11 @@ class Scanner(unittest.TestCase):
 
     def test_races_of_the_kernel_alone_are_not_ours(self):
         stack = "se_wait+0x1/0x2 [syncevent]"
-        for names in ("hrtimer_wakeup / schedule_hrtimeout_range_clock", "__alloc_file / __alloc_file"):
+        for names in ("hrtimer_wakeup / schedule_hrtimeout_range_clock", "__alloc_file / __alloc_file",
+                      "do_set_pte / se_fault [syncevent]"):
             self.assertEqual(splat.scan((RACE % (names, stack)).splitlines()), [])
-        for names in ("hrtimer_wakeup / se_wait", "__alloc_file / se_file_open"):
+        for names in ("hrtimer_wakeup / se_wait", "__alloc_file / se_file_open",
+                      "do_set_pte / se_mmap [syncevent]", "se_fault [syncevent] / se_revoke [syncevent]"):
             self.assertEqual(len(splat.scan((RACE % (names, stack)).splitlines())), 1)
 
     def test_every_kind_of_splat_is_seen(self):

@@ -39,9 +39,12 @@ _BAD = [
 _BAD_RE = re.compile("|".join(_BAD))
 _KCSAN_RE = re.compile(r"\bBUG: KCSAN: ")
 _TIMER = r"(?:__hrtimer|hrtimer|schedule_hrtimeout)_\w+"
-# Two threads with the same credentials make a file: get_cred() marks these by a
-# plain store, of the same value.
-_KCSAN_THEIRS = re.compile(r"data-race in (?:%s / %s|__alloc_file / __alloc_file)$" % (_TIMER, _TIMER))
+# Of these the kernel marks only one side:
+# - two threads with the same credentials make a file: get_cred() stores the same value;
+# - a fault takes the lock of a page while another maps it: both are in page->flags,
+#   of which page_to_pfn() reads the bits that never change.
+_KCSAN_THEIRS = re.compile(
+    r"data-race in (?:%s / %s|__alloc_file / __alloc_file|do_set_pte / se_fault \[syncevent\])$" % (_TIMER, _TIMER))
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[^\]]*\])?\s?")
 
 # Lines of the report that are kept to show, and that are searched for the
@@ -63,8 +66,8 @@ def scan(log, module="syncevent"):
 
     KCSAN looks at the whole kernel, and not all races in it are ours: of its
     reports only those that name the module count, and of these not the ones
-    that are between functions of the kernel on objects of its own: its timers, which a
-    sleep passes through, and credentials.
+    that are about objects of the kernel alone: its timers, which a sleep passes
+    through, credentials, and the flags of a page.
     """
     splats = []
     test = None

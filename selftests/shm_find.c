@@ -561,6 +561,17 @@ TEST(import_elsewhere)
 	syncevent_close(ev);
 }
 
+/* Has the process that a blob names the files of this one: is it a thread of it? */
+static bool names_own_thread(const unsigned char *blob)
+{
+	char path[48];
+	uint32_t pid;
+
+	memcpy(&pid, blob + 8, sizeof(pid));
+	snprintf(path, sizeof(path), "/proc/self/task/%u", pid);
+	return !access(path, F_OK);
+}
+
 /* Every bit, damaged and forged: nothing of it is an event, and least of all another. */
 TEST(every_bit_of_a_blob)
 {
@@ -580,6 +591,9 @@ TEST(every_bit_of_a_blob)
 			if (bit >= 8 * (BLOB - 4))
 				continue;
 			set_checksum(bad);
+			/* The sanitizers have threads: their number is as good as ours. */
+			if (bit / 32 == 2 && names_own_thread(bad))
+				continue;
 			ret = syncevent_import(&other, bad, BLOB);
 			ASSERT_TRUE(ret == -EINVAL || ret == -ENOENT || ret == -EACCES) {
 				TH_LOG("bit %u: %d", bit, ret);

@@ -12,12 +12,23 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#include <crypto/algapi.h>	/* crypto_memneq() */
+#else
+#include <crypto/utils.h>
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "syncevent needs Linux 6.1 or newer"
 #endif
 
 #if !defined(CONFIG_64BIT) || defined(CONFIG_CPU_BIG_ENDIAN)
 #error "syncevent needs a 64-bit little-endian kernel"
+#endif
+
+/* Without SMP smp_mb() is no barrier towards another machine. */
+#if !defined(CONFIG_PCI_MSI) || !defined(CONFIG_SMP)
+#error "syncevent needs an SMP kernel with PCI and MSI"
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -60,6 +71,12 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define se_timer_shutdown del_timer_sync
+#else
+#define se_timer_shutdown timer_shutdown_sync
 #endif
 
 /*

@@ -232,7 +232,7 @@ static struct se_waiter *se_due(struct se_event *ev, u64 value)
  */
 void se_hint_update(struct se_event *ev)
 {
-	struct syncevent_hint *hint = &ev->cell->hint[0];
+	struct syncevent_hint *hint = ev->asks;
 	struct rb_node *first = rb_first_cached(&ev->grow);
 	u64 above = first ? se_key(first) : SYNCEVENT_WAKE_NONE;
 	u32 flags = 0;
@@ -242,6 +242,8 @@ void se_hint_update(struct se_event *ev)
 	if (ev->nr_others || !RB_EMPTY_ROOT(&ev->equal) ||
 	    !RB_EMPTY_ROOT(&ev->shrink.rb_root))
 		flags |= SYNCEVENT_HINT_WAKE_ALL;
+	if (ev->dead)
+		flags |= SYNCEVENT_HINT_PEER_DEAD;
 
 	/* se_publish() reads the kernel's copy, mapped publishers read the cell. */
 	if (above != ev->hint.wake_above) {
@@ -420,6 +422,17 @@ void se_judge(struct se_event *ev)
 }
 
 /**
+ * se_judge_once() - wake some of the waiters that the current value satisfies
+ * @ev: the event; a worker wakes the rest
+ *
+ * Context: any.
+ */
+void se_judge_once(struct se_event *ev)
+{
+	se_judge_by(ev, 1);
+}
+
+/**
  * se_publish() - after an update made by the kernel
  * @ev: the event
  * @value: what it was updated to, by a fully ordered atomic operation: SE-A
@@ -430,6 +443,21 @@ void se_publish(struct se_event *ev, u64 value)
 	if (value > READ_ONCE(ev->hint.wake_above) ||
 	    READ_ONCE(ev->hint.flags) & SYNCEVENT_HINT_WAKE_ALL)
 		se_judge(ev);
+	if (ev->slot)
+		se_slot_publish(ev, value);
+}
+
+/**
+ * se_judge_sides() - judge here, and have the other sides that ask for it judge too
+ * @ev: the event
+ *
+ * Context: process, may sleep.
+ */
+void se_judge_sides(struct se_event *ev)
+{
+	se_judge(ev);
+	if (ev->slot)
+		se_slot_publish(ev, se_value(ev));
 }
 
 static struct se_waiter *se_any(struct se_event *ev)
@@ -441,21 +469,23 @@ static struct se_waiter *se_any(struct se_event *ev)
 	       rb_first(&ev->equal);
 	if (node)
 		return rb_entry(node, struct se_waiter, node);
-	list_for_each_entry(w, &ev->others, link)
+	/* The oldest first: a file of a dead event may arm again meanwhile. */
+	list_for_each_entry_reverse(w, &ev->others, link)
 		if (w->fire != se_cursor_fire)
 			return w;
 	return NULL;
 }
 
 /**
- * se_end_all() - end every waiter
- * @ev: a revoked event: no waiter is added any more
+ * se_end_all() - end every waiter that there is now
+ * @ev: a revoked event, or a dead one: but for files that arm again none is added
  * @status: why
  *
  * Context: process, may sleep.
  */
 void se_end_all(struct se_event *ev, int status)
 {
+	unsigned int left = UINT_MAX;
 	struct se_waiter *w;
 
 	do {
@@ -464,7 +494,9 @@ void se_end_all(struct se_event *ev, int status)
 
 		rcu_read_lock();
 		spin_lock_irq(&ev->lock);
-		while (n++ < SE_BATCH_MAX && (w = se_any(ev))) {
+		left = min(left, ev->nr_waiters);
+		while (n++ < SE_BATCH_MAX && (w = left ? se_any(ev) : NULL)) {
+			left--;
 			se_unlink(w);
 			w->fire(w, 0, status, &batch);
 		}
@@ -476,6 +508,62 @@ void se_end_all(struct se_event *ev, int status)
 	} while (w);
 }
 
+/* Returns whether there may be more. */
+static bool se_wake_orphans(struct se_event *ev)
+{
+	struct se_batch batch = { .n = 0 };
+	struct se_waiter *w, *next;
+
+	rcu_read_lock();
+	spin_lock_irq(&ev->lock);
+	list_for_each_entry_safe(w, next, &ev->others, link) {
+		if (w->fire == se_cursor_fire || !w->orphan)
+			continue;
+		if (batch.n == SE_BATCH_MAX)
+			break;
+		w->orphan = false;
+		se_unlink(w);
+		w->fire(w, 0, 0, &batch);
+	}
+	se_hint_update(ev);
+	spin_unlock_irq(&ev->lock);
+	se_batch_wake(&batch);
+	rcu_read_unlock();
+	return batch.n == SE_BATCH_MAX;
+}
+
+/**
+ * se_event_dead() - a side on which an event depends died, or came back
+ * @ev: the event
+ * @dead: which of both
+ *
+ * Nobody waits for a dead side: who does so ends with -EPIPE, spinners see the hint.
+ *
+ * Context: process, may sleep.
+ */
+void se_event_dead(struct se_event *ev, bool dead)
+{
+	if (READ_ONCE(ev->dead) == dead)
+		return;
+	/* Its last update may have come without a ring. */
+	se_judge(ev);
+	spin_lock_irq(&ev->lock);
+	if (ev->revoked) {
+		spin_unlock_irq(&ev->lock);
+		return;
+	}
+	WRITE_ONCE(ev->dead, dead);
+	if (dead)
+		WRITE_ONCE(ev->asks->deaths, ++ev->hint.deaths);
+	se_hint_update(ev);
+	spin_unlock_irq(&ev->lock);
+	if (dead)
+		se_end_all(ev, -EPIPE);
+	else
+		while (se_wake_orphans(ev))
+			cond_resched();
+}
+
 /* ---- parking ------------------------------------------------------------------------- */
 
 /**
@@ -484,7 +572,7 @@ void se_end_all(struct se_event *ev, int status)
  * @look_only: do not park it
  * @value: gets the value that satisfied it
  *
- * Return: 1 if the condition holds, 0 if it does not, -EIDRM.
+ * Return: 1 if the condition holds, 0 if it does not, -EIDRM, -EPIPE.
  */
 int se_enqueue(struct se_waiter *w, bool look_only, u64 *value)
 {
@@ -500,8 +588,8 @@ int se_enqueue(struct se_waiter *w, bool look_only, u64 *value)
 	if (se_holds(w, *value))
 		goto out;
 
-	ret = 0;
-	if (look_only)
+	ret = ev->dead ? -EPIPE : 0;
+	if (ret || look_only)
 		goto out;
 
 	se_insert(w);

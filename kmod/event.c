@@ -54,15 +54,61 @@ void se_fs_unpin(void)
 static atomic64_t se_next_id = ATOMIC64_INIT(0);
 
 /**
+ * se_create_valid() - may an event be made so?
+ * @create: from user space
+ */
+bool se_create_valid(const struct syncevent_create *create)
+{
+	return !(create->flags & ~(SYNCEVENT_CREATE_SILENT | SYNCEVENT_CREATE_NONBLOCK)) &&
+	       !(create->publishers & ~SYNCEVENT_LOC_ALL) &&
+	       !(create->subscribers & ~SYNCEVENT_LOC_ALL) && !create->reserved;
+}
+
+/**
+ * se_event_cell() - where the cell of an event is
+ * @ev: an event that nobody else knows
+ * @cell: kernel address
+ * @side: index of this machine's hint
+ */
+void se_event_cell(struct se_event *ev, struct syncevent_cell *cell, u16 side)
+{
+	ev->cell = cell;
+	ev->side = side;
+	/* Hints beyond the third follow the cell. */
+	ev->asks = (struct syncevent_hint *)
+		   ((char *)cell + offsetof(struct syncevent_cell, hint)) + side;
+}
+
+static int se_event_page(struct se_event *ev, u64 value)
+{
+	ev->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!ev->page)
+		return -ENOMEM;
+	se_event_cell(ev, page_address(ev->page), 0);
+	*ev->cell = (struct syncevent_cell){
+		.value = value,
+		.state = ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
+			 SYNCEVENT_STATE_LIVE,
+		.sides = 1,
+		.flags = se_silent(ev) ? SYNCEVENT_CELL_SILENT : 0,
+		.hint[0].wake_above = SYNCEVENT_WAKE_NONE,
+		.hint[1].wake_above = SYNCEVENT_WAKE_NONE,
+		.hint[2].wake_above = SYNCEVENT_WAKE_NONE,
+	};
+	return 0;
+}
+
+/**
  * se_event_alloc() - make an event
  * @create: checked
  * @inode: of its own, for its mappings; stays the caller's
+ * @slot: whose cell will be where it lies, or NULL. Taken over on success
  *
  * Return: a reference with one holder, which the caller makes a file or a name, or
  * -EDQUOT, -ENOMEM.
  */
 struct se_event *se_event_alloc(const struct syncevent_create *create,
-				struct inode *inode)
+				struct inode *inode, struct se_slot *slot)
 {
 	struct se_event *ev;
 	int ret = -ENOMEM;
@@ -76,10 +122,6 @@ struct se_event *se_event_alloc(const struct syncevent_create *create,
 	ret = -EDQUOT;
 	if (!se_user_charge(&ev->user->events, READ_ONCE(se_events_max)))
 		goto err_user;
-	ret = -ENOMEM;
-	ev->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!ev->page)
-		goto err_charge;
 
 	ev->inode = inode;
 	ev->id = atomic64_inc_return(&se_next_id);
@@ -87,21 +129,13 @@ struct se_event *se_event_alloc(const struct syncevent_create *create,
 	ev->publishers = create->publishers ?: SYNCEVENT_LOC_CPU;
 	ev->subscribers = create->subscribers ?: SYNCEVENT_LOC_CPU;
 	ev->generation = 1;
+	ev->slot = slot;
 	kref_init(&ev->ref);
 	atomic_set(&ev->holders, 1);
-
-	ev->cell = page_address(ev->page);
-	*ev->cell = (struct syncevent_cell){
-		.value = create->value,
-		.state = ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
-			 SYNCEVENT_STATE_LIVE,
-		.sides = 1,
-		.flags = se_silent(ev) ? SYNCEVENT_CELL_SILENT : 0,
-		.hint[0].wake_above = SYNCEVENT_WAKE_NONE,
-		.hint[1].wake_above = SYNCEVENT_WAKE_NONE,
-		.hint[2].wake_above = SYNCEVENT_WAKE_NONE,
-	};
 	se_engine_init(ev);
+	ret = slot ? 0 : se_event_page(ev, create->value);
+	if (ret)
+		goto err_charge;
 	return ev;
 
 err_charge:
@@ -113,15 +147,30 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/**
+ * se_event_free_now() - free the memory of an event
+ * @ev: an event that nobody can reach
+ *
+ * Context: process, may sleep; not the event's own work.
+ */
+void se_event_free_now(struct se_event *ev)
+{
+	cancel_delayed_work_sync(&ev->work);
+	if (ev->page)
+		put_page(ev->page);
+	kfree(ev);
+}
+
 static void se_event_free(struct kref *ref)
 {
 	struct se_event *ev = container_of(ref, struct se_event, ref);
 
-	cancel_delayed_work_sync(&ev->work);
-	put_page(ev->page);
 	se_user_uncharge(&ev->user->events);
 	se_user_put(ev->user);
-	kfree(ev);
+	if (ev->slot)
+		se_slot_free_event(ev);
+	else
+		se_event_free_now(ev);
 }
 
 /**
@@ -166,22 +215,33 @@ int se_revoke(struct se_event *ev)
 {
 	int ret = -EIDRM;
 
-	lock_page(ev->page);	/* against se_fault() */
+	/* against se_fault() */
+	if (ev->slot)
+		se_slot_revoke_lock(ev->slot);
+	else
+		lock_page(ev->page);
 	spin_lock_irq(&ev->lock);
 	if (!ev->revoked) {
 		ret = 0;
 		ev->final = se_value(ev);
+		WRITE_ONCE(ev->dead, false);
 		WRITE_ONCE(ev->revoked, true);
-		WRITE_ONCE(ev->cell->state,
-			   ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
-			   SYNCEVENT_STATE_REVOKED);
+		if (!ev->slot || se_slot_revoking(ev))
+			WRITE_ONCE(ev->cell->state,
+				   ev->generation << SYNCEVENT_STATE_GEN_SHIFT |
+				   SYNCEVENT_STATE_REVOKED);
 	}
 	spin_unlock_irq(&ev->lock);
-	unlock_page(ev->page);
+	if (ev->slot)
+		se_slot_revoke_unlock(ev->slot);
+	else
+		unlock_page(ev->page);
 	if (ret)
 		return ret;
 
 	unmap_mapping_range(ev->inode->i_mapping, 0, 0, 1);
 	se_end_all(ev, -EIDRM);
+	if (ev->slot)
+		se_slot_ended(ev);
 	return 0;
 }

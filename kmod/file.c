@@ -52,11 +52,18 @@ static void se_file_attach(struct file *file, struct se_file *f)
 	stream_open(file_inode(file), file);
 }
 
-/*
- * Another open file of an event without a name. Takes over a reference to the inode
- * in any case, and on success the caller's reference to the event, and its hold.
+/**
+ * se_file_open() - another open file of an event without a name
+ * @ev: the event
+ * @mnt: the internal file system
+ * @flags: as of open(2)
+ *
+ * Takes over a reference to the inode in any case, and on success the caller's
+ * reference to the event, and its hold.
+ *
+ * Return: the file, or -ENOMEM, -ENFILE.
  */
-static struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int flags)
+struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int flags)
 {
 	struct inode *inode = ev->inode;
 	struct se_file *f;
@@ -155,13 +162,6 @@ static int se_may_read(struct file *file)
 	return READ_ONCE(se_file_event(file)->revoked) ? -EIDRM : 0;
 }
 
-static bool se_create_valid(const struct syncevent_create *create)
-{
-	return !(create->flags & ~(SYNCEVENT_CREATE_SILENT | SYNCEVENT_CREATE_NONBLOCK)) &&
-	       !(create->publishers & ~SYNCEVENT_LOC_ALL) &&
-	       !(create->subscribers & ~SYNCEVENT_LOC_ALL) && !create->reserved;
-}
-
 /**
  * se_event_create() - SYNCEVENT_IOC_CREATE
  * @device: the device file, which pins the file system
@@ -192,7 +192,7 @@ long se_event_create(struct file *device, void *arg)
 		ret = PTR_ERR(inode);
 		goto err_fd;
 	}
-	ev = se_event_alloc(create, inode);
+	ev = se_event_alloc(create, inode, NULL);
 	if (IS_ERR(ev)) {
 		iput(inode);
 		ret = PTR_ERR(ev);
@@ -275,7 +275,7 @@ static int se_event_release(struct inode *inode, struct file *file)
 	se_dequeue(&f->poll, &value);
 	/* A publisher may have been killed between its update and its ring. */
 	if (file->f_mode & FMODE_WRITE)
-		se_judge(ev);
+		se_judge_sides(ev);
 	se_event_unhold(ev);
 	se_event_put(ev);
 	kfree_rcu(f, rcu);
@@ -287,11 +287,10 @@ static int se_event_release(struct inode *inode, struct file *file)
 static long se_event_get(struct file *file, void *arg)
 {
 	struct syncevent_value *get = arg;
-	int ret = se_may_read(file);
 
-	if (!ret)
-		get->value = se_value(se_file_event(file));
-	return ret;
+	/* In this order: a slot may be another event's once this one is revoked. */
+	get->value = se_value(se_file_event(file));
+	return se_may_read(file);
 }
 
 static long se_event_set(struct file *file, void *arg)
@@ -302,27 +301,28 @@ static long se_event_set(struct file *file, void *arg)
 
 	if (ret)
 		return ret;
+	if (ev->slot)
+		return se_slot_set(ev, set->value);
 	atomic64_xchg((atomic64_t *)&ev->cell->value, set->value);	/* SE-A */
 	se_publish(ev, set->value);
 	return 0;
 }
 
-static u64 se_fetch_add(struct se_event *ev, u64 n)
+static int se_fetch_add(struct se_event *ev, u64 n, u64 *old)
 {
-	u64 old = atomic64_fetch_add(n, (atomic64_t *)&ev->cell->value);	/* SE-A */
-
-	se_publish(ev, old + n);
-	return old;
+	if (ev->slot)
+		return se_slot_add(ev, n, old);
+	*old = atomic64_fetch_add(n, (atomic64_t *)&ev->cell->value);	/* SE-A */
+	se_publish(ev, *old + n);
+	return 0;
 }
 
 static long se_event_add(struct file *file, void *arg)
 {
 	struct syncevent_add *add = arg;
-	int ret = se_may_update(file);
 
-	if (!ret)
-		add->old = se_fetch_add(se_file_event(file), add->value);
-	return ret;
+	return se_may_update(file) ?:
+	       se_fetch_add(se_file_event(file), add->value, &add->old);
 }
 
 static long se_event_ring(struct file *file, void *arg)
@@ -334,13 +334,18 @@ static long se_event_ring(struct file *file, void *arg)
 		return ret;
 	atomic64_inc(&ev->rings);
 	trace_syncevent_ring(ev->id, se_value(ev));
-	se_judge(ev);
+	se_judge_sides(ev);
 	return 0;
 }
 
 static long se_event_revoke(struct file *file, void *arg)
 {
-	return se_may_update(file) ?: se_revoke(se_file_event(file));
+	struct se_event *ev = se_file_event(file);
+	int ret = se_may_update(file);
+
+	if (!ret && ev->slot && se_slot_imported(ev->slot))
+		ret = -EPERM;
+	return ret ?: se_revoke(ev);
 }
 
 static long se_event_wait(struct file *file, void *arg)
@@ -371,6 +376,9 @@ static bool se_file_arm(struct se_file *f, u64 *value)
 
 	if (fresh) {
 		se_waiter_set(&f->poll, f->poll.op, f->poll.operand, f->poll.mask);
+		f->poll.orphan = ev->dead;
+		if (ev->dead)	/* behind those that are about to be told of it */
+			f->poll.class = SE_OTHER;
 		se_insert(&f->poll);
 		se_hint_update(ev);
 	}
@@ -499,6 +507,10 @@ static long se_event_info(struct file *file, void *arg)
 		info->flags |= SYNCEVENT_INFO_REVOKED;
 	if (se_silent(ev))
 		info->flags |= SYNCEVENT_INFO_SILENT;
+	if (ev->slot)
+		se_slot_info(ev->slot, info);
+	if (ev->dead)
+		info->flags |= SYNCEVENT_INFO_PEER_DEAD;
 	spin_unlock_irq(&ev->lock);
 	return 0;
 }
@@ -516,6 +528,8 @@ static const struct se_ioctl se_event_ioctls[] = {
 	{ SYNCEVENT_IOC_INFO, se_event_info },
 	{ SYNCEVENT_IOC_REVOKE, se_event_revoke },
 	{ SYNCEVENT_IOC_SETUP, se_event_setup },
+	{ SYNCEVENT_IOC_EXPORT, se_event_export },
+	{ SYNCEVENT_IOC_EXPORT_NAME, se_event_name },
 };
 
 static long se_event_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -538,6 +552,8 @@ static int se_file_ready(struct se_file *f, bool look_only, u64 *value)
 		goto out;
 	*value = se_value(ev);
 	ret = se_holds(&f->poll, *value);
+	if (!ret && ev->dead)
+		ret = -EPIPE;
 	if (ret || look_only)
 		goto out;
 	ret = se_file_arm(f, value);
@@ -619,8 +635,7 @@ static ssize_t se_event_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		return ret;
 	if (!copy_from_iter_full(&n, sizeof(n), from))
 		return -EFAULT;
-	se_fetch_add(se_file_event(file), n);
-	return sizeof(n);
+	return se_fetch_add(se_file_event(file), n, &n) ?: sizeof(n);
 }
 
 static __poll_t se_event_poll(struct file *file, poll_table *pt)
@@ -643,6 +658,8 @@ static __poll_t se_event_poll(struct file *file, poll_table *pt)
 	}
 	if (se_file_arm(f, &value))
 		events |= EPOLLIN | EPOLLRDNORM;
+	if (ev->dead)
+		events |= EPOLLERR;
 	spin_unlock_irq(&ev->lock);
 
 	se_look_soon(ev);

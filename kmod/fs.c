@@ -45,7 +45,7 @@ static struct inode *se_names_inode(struct mnt_idmap *idmap, struct inode *dir,
 
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
-	ev = se_event_alloc(&defaults, inode);
+	ev = se_event_alloc(&defaults, inode, NULL);
 	if (IS_ERR(ev)) {
 		iput(inode);
 		return ERR_CAST(ev);

@@ -74,6 +74,7 @@
 #include <linux/workqueue.h>
 
 #include <linux/syncevent.h>
+#include <linux/syncevent_region.h>
 
 #include "compat.h"
 
@@ -104,6 +105,8 @@ struct se_batch;
  * @class: enum se_class
  * @told: armed while its condition held, on a silent event: a look is no update,
  *	  so it is ended by another value only
+ * @orphan: armed while a side on which the event depends was dead: wants to hear
+ *	    that it is back
  * @async: no task sleeps on it that could look by itself
  * @queued: linked. Protected by the event lock, as are all but @ev and @fire
  */
@@ -121,6 +124,7 @@ struct se_waiter {
 	u8 op;
 	u8 class;
 	bool told;
+	bool orphan;
 	bool async;
 	bool queued;
 };
@@ -160,12 +164,17 @@ struct se_batch {
  * @nr_async: those of them that are ->async
  * @revoked: the kernel's own state; the cell's copy is for spinners
  * @final: the value at its revocation, constant after it: who has pinned the page may
- *	   go on writing to it
+ *	   go on writing to it. Before that, of an event in a region: the last seen
  * @hint: the kernel's own copy of what it last wrote to the cell's hint
  * @wakes: waiters that a judgement satisfied
  * @rings: RING calls
- * @page: the page of the cell
+ * @page: the page of the cell; of an event in a region what a mapping gets after its
+ *	  revocation, if one asked
  * @cell: its kernel address. Shared with user space and not trusted
+ * @asks: the hint of this side in it
+ * @side: index of that
+ * @dead: a side on which it depends is dead
+ * @slot: where it lies in a region, or NULL
  * @inode: of its files and its name; valid while @holders is not zero
  * @holders: open files, and one for the name
  * @ref: open files, queue entries, and one for the inode of the name
@@ -197,6 +206,10 @@ struct se_event {
 
 	struct page *page;
 	struct syncevent_cell *cell;
+	struct syncevent_hint *asks;
+	u16 side;
+	bool dead;
+	struct se_slot *slot;
 	struct inode *inode;
 	atomic_t holders;
 	struct kref ref;
@@ -236,9 +249,13 @@ static inline bool se_silent(const struct se_event *ev)
 	return READ_ONCE(ev->flags) & SYNCEVENT_CREATE_SILENT;
 }
 
+u64 se_slot_value(struct se_event *ev);
+
 /* The value as anybody may have left it. */
-static inline u64 se_value(const struct se_event *ev)
+static inline u64 se_value(struct se_event *ev)
 {
+	if (ev->slot)
+		return se_slot_value(ev);
 	/* Pairs with the releases of publishers: their data comes with the value. */
 	return smp_load_acquire(&ev->cell->value);
 }
@@ -272,8 +289,10 @@ extern struct vfsmount *se_mnt;
 
 int se_fs_pin(void);
 void se_fs_unpin(void);
+bool se_create_valid(const struct syncevent_create *create);
 struct se_event *se_event_alloc(const struct syncevent_create *create,
-				struct inode *inode);
+				struct inode *inode, struct se_slot *slot);
+void se_event_cell(struct se_event *ev, struct syncevent_cell *cell, u16 side);
 void se_event_put(struct se_event *ev);
 bool se_event_hold(struct se_event *ev);
 void se_event_unhold(struct se_event *ev);
@@ -287,6 +306,7 @@ extern struct file_system_type se_names_type;
 
 extern const struct file_operations se_event_fops;
 
+struct file *se_file_open(struct se_event *ev, struct vfsmount *mnt, int flags);
 long se_event_create(struct file *device, void *arg);
 struct file *se_event_fget(int fd);
 struct se_event *se_file_event(struct file *file);
@@ -306,7 +326,10 @@ bool se_dequeue(struct se_waiter *w, u64 *value);
 void se_expire(struct se_waiter *w);
 void se_publish(struct se_event *ev, u64 value);
 void se_judge(struct se_event *ev);
+void se_judge_once(struct se_event *ev);
+void se_judge_sides(struct se_event *ev);
 void se_end_all(struct se_event *ev, int status);
+void se_event_dead(struct se_event *ev, bool dead);
 void se_look_soon(struct se_event *ev);
 void se_batch_task(struct se_batch *batch, struct task_struct *task);
 void se_batch_wq(struct se_batch *batch, struct wait_queue_head *wq, int exclusive);
@@ -323,7 +346,30 @@ long se_wait_many(struct file *file, void *arg);
 /* ---- queue.c, mmap.c ---------------------------------------------------------------- */
 
 long se_queue_create(struct file *file, void *arg);
+struct page *se_revoked_page(const struct se_event *ev);
 int se_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* ---- slot.c: events in memory that is shared with other machines (region.h) ----------- */
+
+struct se_slot;
+
+void se_slot_free_event(struct se_event *ev);
+void se_event_free_now(struct se_event *ev);
+void se_slot_info(const struct se_slot *slot, struct syncevent_info *info);
+int se_slot_set(struct se_event *ev, u64 value);
+int se_slot_add(struct se_event *ev, u64 n, u64 *old);
+bool se_slot_imported(const struct se_slot *slot);
+void se_slot_publish(struct se_event *ev, u64 value);
+void se_slot_revoke_lock(struct se_slot *slot);
+void se_slot_revoke_unlock(struct se_slot *slot);
+bool se_slot_revoking(struct se_event *ev);
+void se_slot_ended(struct se_event *ev);
+long se_event_export(struct file *file, void *arg);
+long se_event_name(struct file *file, void *arg);
+int se_ivshmem_init(void);
+void se_ivshmem_exit(void);
+vm_fault_t se_slot_fault(struct se_event *ev, struct vm_fault *vmf);
+int se_slot_mmap(struct se_event *ev, struct vm_area_struct *vma);
 
 /* ---- user.c: limits ------------------------------------------------------------------- */
 

@@ -45,6 +45,12 @@ union se_arg {
 	struct syncevent_info info;
 	struct syncevent_queue_add queue_add;
 	struct syncevent_queue_cancel queue_cancel;
+	struct syncevent_pci_create pci_create;
+	struct syncevent_pci_info pci_info;
+	struct syncevent_pci_peer pci_peer;
+	struct syncevent_pci_name pci_name;
+	struct syncevent_export export;
+	struct syncevent_import import;
 };
 
 #define SE_CMD_KEY(cmd)	((cmd) & ~(_IOC_SIZEMASK << _IOC_SIZESHIFT))
@@ -86,7 +92,7 @@ long se_ioctl_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 	ret = ioc->fn(file, &karg);
 
 	if (_IOC_DIR(cmd) & _IOC_READ &&
-	    (ret >= 0 || (ret == -EIDRM && ioc->answers_dead))) {
+	    (ret >= 0 || (ioc->answers_dead && (ret == -EIDRM || ret == -EPIPE)))) {
 		if (copy_to_user(user, &karg, ksize) ||
 		    clear_user(user + ksize, usize - ksize))
 			return -EFAULT;
@@ -171,8 +177,13 @@ static int __init se_init(void)
 	ret = misc_register(&se_dev);
 	if (ret)
 		goto err_names;
+	ret = se_ivshmem_init();
+	if (ret)
+		goto err_device;
 	return 0;
 
+err_device:
+	misc_deregister(&se_dev);
 err_names:
 	unregister_filesystem(&se_names_type);
 err_workqueue:
@@ -182,6 +193,7 @@ err_workqueue:
 
 static void __exit se_exit(void)
 {
+	se_ivshmem_exit();
 	misc_deregister(&se_dev);
 	unregister_filesystem(&se_names_type);
 	destroy_workqueue(se_workqueue);

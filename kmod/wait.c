@@ -380,7 +380,7 @@ long se_wait_many(struct file *file, void *arg)
 		trace_syncevent_wait_end(e[i].w.ev->id, io[i].value,
 					 ret ?: e[i].status);
 	}
-	if (!ret || ret == -EIDRM) {
+	if (!ret || ret == -EIDRM || ret == -EPIPE) {
 		many->index = atomic_read(&wait.winner);
 		if (copy_to_user(user, io, size))
 			ret = -EFAULT;

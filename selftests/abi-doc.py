@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
-"""Does docs/abi.md say what include/uapi/linux/syncevent.h says, and the library of
-what processes share without the module? (TAP)
+"""Does docs/abi.md say what the headers in include/uapi/linux say, the module of the
+bounds of a region, and the library of what processes share without the module? (TAP)
 
 The facts come from the compiler, for 64- and for 32-bit programs,
 through assembly text: nothing is run, so 32-bit libraries are not needed.
@@ -20,9 +20,9 @@ import sys
 import tempfile
 
 TOP = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-HEADER = "include/uapi/linux/syncevent.h"
+HEADERS = ("include/uapi/linux/syncevent.h", "include/uapi/linux/syncevent_region.h")
 CC = shlex.split(os.environ.get("CC") or "cc")
-TYPES = {"__aligned_u64": "u64", "__u32": "u32", "__s32": "s32", "__u16": "u16"}
+TYPES = {"__aligned_u64": "u64", "__u32": "u32", "__s32": "s32", "__u16": "u16", "__u8": "u8", "char": "char"}
 DIRECTIONS = {"_IO": "-", "_IOW": "W", "_IOR": "R", "_IOWR": "WR"}
 
 
@@ -30,24 +30,27 @@ class Bad(Exception):
     """One side cannot be understood at all."""
 
 
-# ---- the header ---------------------------------------------------------------
+# ---- the headers --------------------------------------------------------------
 
-def header_structs(text):
-    """{struct: [(C expression, name of the field, type, "in" / "out" / "in/out")]}"""
+def header_structs(path, text, structs):
+    """Adds {struct: [(name of the field, type, lengths, "in" / "out" / "in/out")]}
+
+    The lengths of an array are C expressions. Of an array of structures each field of
+    each element is one; other arrays, and a structure in another, are one field.
+    """
     used = {}
     for macro, struct in re.findall(r"#define SYNCEVENT_IOC_\w+\s+(_IO\w+)\(.*struct (\w+)\)", text):
         used.setdefault(struct, set()).add(macro)
-    structs = {}
     for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\}", text, re.M | re.S):
         doc = re.search(r"/\*\*\n \* struct %s -.*?\*/" % name, text, re.S)
         if not doc:
-            raise Bad(f"{HEADER}: struct {name} has no kernel-doc")
+            raise Bad(f"{path}: struct {name} has no kernel-doc")
         fields = []
         for line in body.splitlines():
-            m = re.fullmatch(r"\t(?:struct )?(\w+) (\w+)(?:\[(\d+)\])?;", line)
+            m = re.fullmatch(r"\t(?:struct )?(\w+) (\w+)((?:\[[^\]]+\])*);", line)
             if not m:
-                raise Bad(f"{HEADER}: struct {name}: cannot read {line!r}")
-            ctype, field, count = m.groups()
+                raise Bad(f"{path}: struct {name}: cannot read {line!r}")
+            ctype, field, lengths = m[1], m[2], re.findall(r"\[([^\]]+)\]", m[3])
             if used.get(name) == {"_IOR"} or name == "syncevent_completion":
                 way = "out"
             elif len(used.get(name, ())) > 1:
@@ -55,25 +58,28 @@ def header_structs(text):
             else:
                 answer = re.search(r" \* @%s: answer" % field, doc[0])
                 way = "out" if answer else "in"
-            for i in [""] if count is None else ["[%d]" % i for i in range(int(count))]:
-                if ctype in structs:
-                    fields += [(f"{field}{i}.{inner}", kind, way) for inner, kind, _ in structs[ctype]]
-                elif ctype in TYPES:
-                    fields.append((field + i, TYPES[ctype], way))
-                else:
-                    raise Bad(f"{HEADER}: struct {name}: unknown type {ctype}")
+            if ctype in TYPES:
+                fields.append((field, TYPES[ctype], lengths, way))
+            elif ctype in structs and not lengths:
+                fields.append((field, ctype, [], way))
+            elif ctype in structs and len(lengths) == 1 and lengths[0].isdigit():
+                for i in range(int(lengths[0])):
+                    fields += [(f"{field}[{i}].{inner}", kind, of, way) for inner, kind, of, _ in structs[ctype]]
+            else:
+                raise Bad(f"{path}: struct {name}: unknown type {ctype}{m[3]}")
         structs[name] = fields
-    return structs
 
 
-def compile_values(header, bits, wanted, library=None):
+def compile_values(texts, bits, wanted, source_file=None):
     """Value of each C expression of wanted, as a C compiler for that many bits sees it.
 
-    library: a file of the library that is to be seen too
+    texts: of HEADERS
+    source_file: a file of the library or module that is to be seen too
     """
-    source = ["#include <stddef.h>", "#include <linux/syncevent.h>", "void values(void);", "void values(void)", "{"]
-    if library:
-        source.insert(0, f'#include "{os.path.abspath(library)}"')
+    source = [f"#include <linux/{os.path.basename(path)}>" for path in texts]
+    source = ["#include <stddef.h>", *source, "void values(void);", "void values(void)", "{"]
+    if source_file:
+        source.insert(0, f'#include "{os.path.abspath(source_file)}"')
     for i, expr in enumerate(wanted):
         for half, shift in (("l", 0), ("h", 32)):
             source.append('\t__asm__ volatile("\\n@@ %d %s %%0 @@" : : "i"((int)(unsigned int)'
@@ -81,8 +87,9 @@ def compile_values(header, bits, wanted, library=None):
     source.append("}\n")
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "linux"))
-        with open(os.path.join(folder, "linux", "syncevent.h"), "w", encoding="utf-8") as f:
-            f.write(header)
+        for path, text in texts.items():
+            with open(os.path.join(folder, "linux", os.path.basename(path)), "w", encoding="utf-8") as f:
+                f.write(text)
         # The second folder: <asm/types.h>, if the 32-bit packages are not there.
         run = subprocess.run(CC + [f"-m{bits}", "-std=gnu11", "-O1", "-S", "-o", "-", "-I", folder,
                                    "-I", os.path.join(TOP, "include"), "-I", os.path.join(TOP, "lib"),
@@ -98,19 +105,23 @@ def compile_values(header, bits, wanted, library=None):
     return {expr: halves[i, "h"] << 32 | halves[i, "l"] for i, expr in enumerate(wanted)}
 
 
-def header_facts(text):
-    text = re.sub(r"\\\n\s*", "", text)      # continued lines
-    structs = header_structs(text)
-    commands = {name: (DIRECTIONS[macro], struct or "-") for name, macro, struct in
-                re.findall(r"#define (SYNCEVENT_IOC_\w+)\s+(_IO\w*)\([^,]*,[^,)]*(?:, struct (\w+))?\)", text)}
-    defines = re.findall(r"^#[ \t]*define[ \t]+(\w+)", text, re.M)
-    constants = [d for d in defines if d not in commands and d != "_LINUX_SYNCEVENT_H"]
+def header_facts(texts):
+    """What texts, {path: text} of HEADERS, say."""
+    texts = {path: re.sub(r"\\\n\s*", "", text) for path, text in texts.items()}      # continued lines
+    structs, commands, defines = {}, {}, []
+    for path, text in texts.items():
+        header_structs(path, text, structs)
+        commands.update({name: (DIRECTIONS[macro], struct or "-") for name, macro, struct in
+                         re.findall(r"#define (SYNCEVENT_IOC_\w+)\s+(_IO\w*)\([^,]*,[^,)]*(?:, struct (\w+))?\)", text)})
+        defines += re.findall(r"^#[ \t]*define[ \t]+(\w+)", text, re.M)
+    constants = [d for d in defines if d not in commands and not d.startswith("_LINUX_")]
     wanted = constants + list(commands)
     for name, fields in structs.items():
         wanted.append(f"sizeof(struct {name})")
-        for field, _, _ in fields:
-            wanted += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})"]
-    v64, v32 = (compile_values(text, bits, wanted) for bits in (64, 32))
+        for field, _, lengths, _ in fields:
+            wanted += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})", *lengths]
+    wanted = list(dict.fromkeys(wanted))
+    v64, v32 = (compile_values(texts, bits, wanted) for bits in (64, 32))
 
     facts = {}
     for name in constants:
@@ -119,13 +130,14 @@ def header_facts(text):
         facts["command", name] = (v64[name] & 0xff, v64[name], v32[name], way, struct)
     for name, fields in structs.items():
         end = 0
-        for field, kind, way in fields:
+        for field, kind, lengths, way in fields:
             at, size = (f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})")
             if v64[at] != v32[at] or v64[size] != v32[size]:
                 raise Bad(f"struct {name}: {field} differs between 32 and 64 bit")
             if v64[at] != end:
                 raise Bad(f"struct {name}: a hole before {field}")
             end = v64[at] + v64[size]
+            kind += "".join(f"[{v64[length]}]" for length in lengths)
             facts["field", name, field] = (v64[at], v64[size], kind, way)
         whole = f"sizeof(struct {name})"
         if v64[whole] != end or v32[whole] != end:
@@ -134,36 +146,38 @@ def header_facts(text):
     return facts
 
 
-# ---- the library: what processes share without the module ----------------------
+# ---- other sources: what lies behind the headers --------------------------------
 
-LIBRARY = [("lib/internal.h", "se_shm", "SE_SHM_"), ("lib/blob.c", "blob", "BLOB_")]
-LIBRARY_TYPES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "unsigned char": "u8"}
+# What the library's processes share without the module, and what the module allows in a region.
+SOURCES = [("lib/internal.h", "se_shm", r"SE_SHM_[A-Z]+"), ("lib/blob.c", "blob", r"BLOB_[A-Z]+"),
+           ("kmod/geometry.h", None, r"SE_(?:SLOTS?|REGION|BLOB)_[A-Z_]+")]
+SOURCE_TYPES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "unsigned char": "u8"}
 
 
-def library_facts():
+def source_facts(texts):
     facts = {}
-    for path, name, prefix in LIBRARY:
+    for path, name, names in SOURCES:
         with open(os.path.join(TOP, path), encoding="utf-8") as f:
             text = f.read()
-        body = re.search(r"^struct %s \{\n(.*?)^\};" % name, text, re.M | re.S)
-        if not body:
-            raise Bad(f"{path}: no struct {name}")
         fields = []
-        for line in body[1].splitlines():
-            m = re.fullmatch(r"\t(\w+(?: char)?) (\w+)((?:\[\d+\])*)(?: __attribute__\(.*\))?;", line)
-            if not m or m[1] not in LIBRARY_TYPES:
-                raise Bad(f"{path}: struct {name}: cannot read {line!r}")
-            fields.append((m[2], LIBRARY_TYPES[m[1]] + m[3]))
-        constants = re.findall(r"^#define (%s[A-Z]+)\s+[^\"\s]" % prefix, text, re.M)
-        wanted = constants + [f"sizeof(struct {name})"]
+        if name:
+            body = re.search(r"^struct %s \{\n(.*?)^\};" % name, text, re.M | re.S)
+            if not body:
+                raise Bad(f"{path}: no struct {name}")
+            for line in body[1].splitlines():
+                m = re.fullmatch(r"\t(\w+(?: char)?) (\w+)((?:\[\d+\])*)(?: __attribute__\(.*\))?;", line)
+                if not m or m[1] not in SOURCE_TYPES:
+                    raise Bad(f"{path}: struct {name}: cannot read {line!r}")
+                fields.append((m[2], SOURCE_TYPES[m[1]] + m[3]))
+        constants = re.findall(r"^#define (%s)\s+[^\"\s]" % names, text, re.M)
+        wanted = constants + ([f"sizeof(struct {name})"] if name else [])
         for field, _ in fields:
             wanted += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})"]
-        with open(os.path.join(TOP, HEADER), encoding="utf-8") as f:
-            header = f.read()
-        v64, v32 = (compile_values(header, bits, wanted, os.path.join(TOP, path)) for bits in (64, 32))
+        v64, v32 = (compile_values(texts, bits, wanted, os.path.join(TOP, path)) for bits in (64, 32))
         if v64 != v32:
             raise Bad(f"{path}: differs between 32 and 64 bit")
-        facts["struct", name] = (v64[f"sizeof(struct {name})"],)
+        if name:
+            facts["struct", name] = (v64[f"sizeof(struct {name})"],)
         facts.update({("constant", c): (v64[c],) for c in constants})
         for field, kind in fields:
             facts["field", name, field] = (v64[f"offsetof(struct {name}, {field})"],
@@ -230,9 +244,9 @@ def compare(header, text):
         return [f"cannot read the page: {e}"]
     for key in sorted(header.keys() | facts.keys()):
         if key not in facts:
-            complaints.append(f"{' '.join(key)}: in the header, not on the page")
+            complaints.append(f"{' '.join(key)}: in a header, not on the page")
         elif key not in header:
-            complaints.append(f"{' '.join(key)}: on the page, not in the header")
+            complaints.append(f"{' '.join(key)}: on the page, not in a header")
         elif header[key] != facts[key]:
             complaints.append(f"{' '.join(key)}: header {header[key]}, page {facts[key]}")
     headings = set(re.findall(r"^### (SYNCEVENT_IOC_\w+)$", text, re.M))
@@ -240,7 +254,7 @@ def compare(header, text):
     complaints += [f"{c}: no section, or one without a command" for c in sorted(headings ^ commands)]
     known = {key[-1] for key in header if key[0] in ("command", "constant")}
     for word in sorted(set(re.findall(r"\bSYNCEVENT_[A-Z0-9_]+\b(?!\*)", text)) - known):
-        complaints.append(f"{word}: named in the text, not in the header")
+        complaints.append(f"{word}: named in the text, not in a header")
     return complaints
 
 
@@ -273,8 +287,20 @@ PAGE_MUTANTS = [
     ("a stale name in the text", r"back to \"differs", 'SYNCEVENT_ARM_RESET: "differs'),
     ("a field of the shm page moved", r"\| 64 \| 4 \| u32 \| `seq`", "| 48 | 4 | u32 | `seq`"),
     ("a field of a blob left out", r"\| 16 \| 8 \| u64 \| `inode`.*\n", ""),
-    ("a type in a blob", r"\| u8\[16\] \| `key`", "| u8[32] | `key`"),
+    ("a type in a blob of the library", r"\| 24 \| 16 \| u8\[16\] \| `key` \| of `struct se_shm`", "| 24 | 16 | u8[32] | `key` | of `struct se_shm`"),
     ("a constant of the shm page", r"`SE_SHM_MAGIC` \| 0x6873", "`SE_SHM_MAGIC` | 0x6874"),
+    ("an array's length in a region", r"\| u64\[64\] \| `fenced`", "| u64[32] | `fenced`"),
+    ("an array's offset in a region", r"\| 64 \| 512 \| u64\[64\]", "| 72 | 512 | u64[64]"),
+    ("an array's size", r"\| 128 \| 2048 \| u64\[256\]", "| 128 | 4096 | u64[256]"),
+    ("an array of two dimensions", r"\| 32 \| 32 \| u8\[2\]\[16\]", "| 32 | 32 | u8[16][2]"),
+    ("an array of characters", r"\| char\[64\] \| `name`", "| u8[64] | `name`"),
+    ("a structure in another", r"\| 8 \| 56 \| syncevent_blob \|", "| 8 | 56 | syncevent_import |"),
+    ("a direction of a structure in another", r"\| `blob` \| out", "| `blob` | in"),
+    ("a field of a region left out", r"\| 68 \| 4 \| u32 \| `request`.*\n", ""),
+    ("a structure of a region left out", r"### struct syncevent_region_ack: 8 bytes(.|\n)*?(?=### struct)", ""),
+    ("a constant of a region", r"\| `SYNCEVENT_REGION_MAGIC` \| 0x4e4f", "| `SYNCEVENT_REGION_MAGIC` | 0x4e4e"),
+    ("a bound of a region", r"\| `SE_SLOTS_MAX` \| 65536", "| `SE_SLOTS_MAX` | 32768"),
+    ("a command of a region", r"\| `SYNCEVENT_IOC_IMPORT` \| 0x31", "| `SYNCEVENT_IOC_IMPORT` | 0x32"),
     ("a misspelt errno", r"\| `EIDRM` \| the event", "| `EDIRM` | the event"),
 ]
 HEADER_MUTANTS = [
@@ -282,11 +308,29 @@ HEADER_MUTANTS = [
     ("a renamed field", r"__aligned_u64 cookie;\n\t__aligned_u64 operand", "__aligned_u64 tag;\n\t__aligned_u64 operand"),
     ("swapped fields", r"\t__u32 cond;\n\t__u32 flags;\n\};\n\n#define SYNCEVENT_ARM", "\t__u32 flags;\n\t__u32 cond;\n};\n\n#define SYNCEVENT_ARM"),
     ("a new flag", r"(#define SYNCEVENT_DUP_RDONLY)", r"#define SYNCEVENT_DUP_EXCL (1U << 2)\n\1"),
-    ("a new command", r"(#define SYNCEVENT_IOC_REVOKE)", r"#define SYNCEVENT_IOC_SEAL _IO(SYNCEVENT_IOC_TYPE, 0x1a)\n\1"),
-    ("a renumbered command", r"_IO\(SYNCEVENT_IOC_TYPE, 0x18\)", "_IO(SYNCEVENT_IOC_TYPE, 0x1a)"),
+    ("a new command", r"(#define SYNCEVENT_IOC_REVOKE)", r"#define SYNCEVENT_IOC_SEAL _IO(SYNCEVENT_IOC_TYPE, 0x1f)\n\1"),
+    ("a renumbered command", r"_IO\(SYNCEVENT_IOC_TYPE, 0x18\)", "_IO(SYNCEVENT_IOC_TYPE, 0x1f)"),
     ("a split field", r"\t__aligned_u64 value;\n\t__s32 status;", "\t__u32 low;\n\t__u32 high;\n\t__s32 status;"),
     ("a hole", r"(\t__s32 fd;\n)\t__u32 cond;\n(\t__aligned_u64 operand)", r"\1\2"),
+    ("a longer name", r"(#define SYNCEVENT_PCI_NAME_MAX\s+)63", r"\g<1>127"),
+    ("a longer key", r"(#define SYNCEVENT_KEY_SIZE\s+)16", r"\g<1>32"),
+    ("a structure in another moved", r"\tstruct syncevent_blob blob;\n\t__u32 flags;\n\t__u32 reserved;",
+     "\t__u32 flags;\n\t__u32 reserved;\n\tstruct syncevent_blob blob;"),
+    ("an array of another type", r"\tchar name\[", "\t__u8 name["),
+    ("an answer that is none", r"@blob: answer", "@blob: from elsewhere"),
 ]
+REGION_MUTANTS = [
+    ("fewer sides in a record", r"fenced\[SYNCEVENT_SIDES_MAX\];\n\t__aligned_u64 reserved_end\[56\]",
+     "fenced[SYNCEVENT_SIDES_MAX / 2];\n\t__aligned_u64 reserved_end[88]"),
+    ("a longer ring", r"(#define SYNCEVENT_RING_ENTRIES\s+)256U", r"\g<1>128U"),
+    ("swapped dimensions", r"key\[2\]\[SYNCEVENT_KEY_SIZE\]", "key[SYNCEVENT_KEY_SIZE][2]"),
+    ("swapped words of a ring", r"\t__u32 head;\n\t__u32 request;", "\t__u32 request;\n\t__u32 head;"),
+    ("a new word of an acknowledgement", r"(\t__u32 import;\n)", r"\1\t__aligned_u64 seen;\n"),
+    ("another magic", r"0x4e4f494745524553ULL", "0x4e4f494745524554ULL"),
+    ("a new constant of a region", r"(#define SYNCEVENT_REGION_PAGE)", r"#define SYNCEVENT_REGION_LINE 64U\n\1"),
+    ("another type of the same size", r"\t__u32 doorbell;\n\t__u32 address;", "\t__aligned_u64 doorbell;"),
+]
+HEADER_MUTANTS = [(HEADERS[0], *m) for m in HEADER_MUTANTS] + [(HEADERS[1], *m) for m in REGION_MUTANTS]
 
 
 def mutate(text, what, pattern, replacement):
@@ -297,8 +341,10 @@ def mutate(text, what, pattern, replacement):
 
 
 def main():
-    with open(os.path.join(TOP, HEADER), encoding="utf-8") as f:
-        header_text = f.read()
+    texts = {}
+    for path in HEADERS:
+        with open(os.path.join(TOP, path), encoding="utf-8") as f:
+            texts[path] = f.read()
     with open(os.path.join(TOP, "docs/abi.md"), encoding="utf-8") as f:
         page = f.read()
     results = []
@@ -317,27 +363,27 @@ def main():
         return 77
     print(f"1..{1 + len(PAGE_MUTANTS) + len(HEADER_MUTANTS)}", flush=True)
     try:
-        library = library_facts()
-        header = {**header_facts(header_text), **library}
+        sources = source_facts(texts)
+        header = {**header_facts(texts), **sources}
     except Bad as e:
         print(f"Bail out! {str(e).splitlines()[0]}")
         print(e, file=sys.stderr)
         return 1
-    result("docs/abi.md is as the header", compare(header, page))
+    result("docs/abi.md is as the headers", compare(header, page))
     for what, pattern, replacement in PAGE_MUTANTS:
         try:
             caught = compare(header, mutate(page, what, pattern, replacement))
             result("caught on the page: " + what, [] if caught else ["not noticed"])
         except Bad as e:
             result("caught on the page: " + what, [str(e)])
-    for what, pattern, replacement in HEADER_MUTANTS:
+    for path, what, pattern, replacement in HEADER_MUTANTS:
         try:
-            mutant = mutate(header_text, what, pattern, replacement)
+            mutant = {**texts, path: mutate(texts[path], what, pattern, replacement)}
         except Bad as e:
             result("caught in the header: " + what, [str(e)])
             continue
         try:
-            caught = compare({**header_facts(mutant), **library}, page)
+            caught = compare({**header_facts(mutant), **sources}, page)
         except Bad as e:
             # Holes and the like: the compiler must have taken it.
             caught = [] if "failed" in str(e) else [str(e)]

@@ -77,6 +77,13 @@ static const struct se_cmd se_cmds[] = {
 		     SE_FLAGS(syncevent_create, publishers, SYNCEVENT_LOC_ALL),
 		     SE_FLAGS(syncevent_create, subscribers, SYNCEVENT_LOC_ALL) },
 	  .reserved = offsetof(struct syncevent_create, reserved) },
+	/* Of an event in no region. */
+	{ SE_CMD(EXPORT), .on = SE_ON_EVENT, .ok = -EOPNOTSUPP,
+	  .reserved = offsetof(struct syncevent_export, reserved) },
+	{ SE_CMD(EXPORT_NAME), .on = SE_ON_EVENT, .updates = true, .ok = -EOPNOTSUPP,
+	  .flags = { SE_FLAGS(syncevent_pci_name, rights, SYNCEVENT_RIGHT_READ |
+			      SYNCEVENT_RIGHT_UPDATE) },
+	  .reserved = offsetof(struct syncevent_pci_name, flags) },
 	{ SE_CMD(QUEUE_ADD), .on = SE_ON_QUEUE,
 	  .flags = { SE_FLAGS(syncevent_queue_add, flags, SYNCEVENT_WAIT_REALTIME) },
 	  .reserved = offsetof(struct syncevent_queue_add, reserved),
@@ -168,6 +175,12 @@ static inline void se_cmd_valid(const struct se_cmd *c, struct se_subject *s, vo
 			.operand = SE_SUBJECT_VALUE, .mask = SE_ALL,
 			.cond = SYNCEVENT_COND_GT,
 		};
+		break;
+	case SYNCEVENT_IOC_EXPORT:
+		((struct syncevent_export *)arg)->right = SYNCEVENT_RIGHT_READ;
+		break;
+	case SYNCEVENT_IOC_EXPORT_NAME:
+		strcpy(((struct syncevent_pci_name *)arg)->name, "name");
 		break;
 	case SYNCEVENT_IOC_QUEUE_ADD:
 		*(struct syncevent_queue_add *)arg = (struct syncevent_queue_add) {

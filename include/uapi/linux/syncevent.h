@@ -73,6 +73,7 @@ struct syncevent_cell {
 #define SYNCEVENT_STATE_FREE		0U
 #define SYNCEVENT_STATE_LIVE		1U
 #define SYNCEVENT_STATE_REVOKED		2U
+#define SYNCEVENT_STATE_DRAIN		3U	/* of slots in a region, not of cells */
 #define SYNCEVENT_STATE_GEN_SHIFT	2
 
 #define SYNCEVENT_CELL_SILENT		0x1U	/* a publisher may never ring */
@@ -296,6 +297,8 @@ struct syncevent_dup {
 #define SYNCEVENT_INFO_REVOKED		0x2U
 #define SYNCEVENT_INFO_SILENT		0x4U
 #define SYNCEVENT_INFO_NO_REMOTE_ADD	0x8U
+#define SYNCEVENT_INFO_PEER_DEAD	0x10U	/* a side on which it depends is dead */
+#define SYNCEVENT_INFO_IMPORT		0x20U	/* another side created it */
 
 /**
  * struct syncevent_info - SYNCEVENT_IOC_INFO: works on a revoked event too
@@ -374,6 +377,155 @@ struct syncevent_completion {
 	__u32 reserved;
 };
 
+/* ---- on /dev/syncevent_pciN: events between machines ---------------------- */
+
+#define SYNCEVENT_PCI_NAME_MAX		63	/* of a named export, without the end */
+#define SYNCEVENT_KEY_SIZE		16
+
+/* The rights that an export can give. */
+#define SYNCEVENT_RIGHT_READ		0x1U
+#define SYNCEVENT_RIGHT_UPDATE		0x2U	/* and to read */
+
+#define SYNCEVENT_PCI_HOME_ANY		(~0U)
+
+/**
+ * struct syncevent_pci_create - SYNCEVENT_IOC_PCI_CREATE: make an event in the region
+ * @value: the counter's first value
+ * @flags: SYNCEVENT_CREATE_*
+ * @publishers: SYNCEVENT_LOC_*, 0 means SYNCEVENT_LOC_CPU
+ * @subscribers: SYNCEVENT_LOC_*, 0 means SYNCEVENT_LOC_CPU
+ * @home: side where it is waited for; SYNCEVENT_PCI_HOME_ANY: this one, or the other
+ *	  of two if @subscribers is SYNCEVENT_LOC_REMOTE_PCI
+ * @pages: of shared payload, 4096 bytes each
+ * @reserved: zero
+ *
+ * Returns a new file descriptor, as SYNCEVENT_IOC_CREATE does. Where the sides have no
+ * doorbells the event is silent.
+ */
+struct syncevent_pci_create {
+	__aligned_u64 value;
+	__u32 flags;
+	__u32 publishers;
+	__u32 subscribers;
+	__u32 home;
+	__u32 pages;
+	__u32 reserved;
+};
+
+/**
+ * struct syncevent_blob - what SYNCEVENT_IOC_EXPORT makes: take it to another side
+ * @magic: 0x50564553, "SEVP"
+ * @version: 1
+ * @region: its id
+ * @slot: in the region
+ * @generation: of the slot
+ * @key: of a right: that which the import gives
+ * @reserved: zero
+ * @checksum: FNV-1a of the bytes before it
+ */
+struct syncevent_blob {
+	__u32 magic;
+	__u32 version;
+	__aligned_u64 region[2];
+	__u32 slot;
+	__u32 generation;
+	__u8 key[SYNCEVENT_KEY_SIZE];
+	__u32 reserved;
+	__u32 checksum;
+};
+
+/**
+ * struct syncevent_export - SYNCEVENT_IOC_EXPORT, on an event that this side created
+ * @right: SYNCEVENT_RIGHT_READ or SYNCEVENT_RIGHT_UPDATE
+ * @reserved: zero
+ * @blob: answer
+ */
+struct syncevent_export {
+	__u32 right;
+	__u32 reserved;
+	struct syncevent_blob blob;
+};
+
+/**
+ * struct syncevent_import - SYNCEVENT_IOC_IMPORT: an event that a blob tells of
+ * @blob: from SYNCEVENT_IOC_EXPORT, of any side
+ * @flags: SYNCEVENT_DUP_*
+ * @reserved: zero
+ *
+ * Returns a new file descriptor (close-on-exec) with the right of the blob.
+ */
+struct syncevent_import {
+	struct syncevent_blob blob;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * struct syncevent_pci_name - SYNCEVENT_IOC_EXPORT_NAME on an event that this side
+ *			       created, SYNCEVENT_IOC_IMPORT_NAME on the device
+ * @name: ends with a zero
+ * @rights: export: SYNCEVENT_RIGHT_* that it gives, 0: it has no name any more.
+ *	    import: zero
+ * @flags: import: SYNCEVENT_DUP_*. export: zero
+ *
+ * An import returns a new file descriptor (close-on-exec).
+ */
+struct syncevent_pci_name {
+	char name[SYNCEVENT_PCI_NAME_MAX + 1];
+	__u32 rights;
+	__u32 flags;
+};
+
+#define SYNCEVENT_PCI_ATTACHED		0x1U
+#define SYNCEVENT_PCI_DOORBELL		0x2U
+#define SYNCEVENT_PCI_ATOMICS		0x4U	/* adds work from all sides */
+
+/**
+ * struct syncevent_pci_info - SYNCEVENT_IOC_PCI_INFO: the region
+ * @id: names it in blobs; zero as are those that follow until it is attached
+ * @alive: a bit for each side
+ * @rung: doorbells of other sides that this one rang
+ * @irqs: doorbells of this side that rang
+ * @flags: SYNCEVENT_PCI_*
+ * @side: this one
+ * @sides: of the region
+ * @address: own PCI address, domain << 16 | bus << 8 | device and function
+ * @slots: of all sides
+ * @slots_used: of those that this side may create
+ * @payload_pages: of all sides
+ * @reserved: zero
+ */
+struct syncevent_pci_info {
+	__aligned_u64 id[2];
+	__aligned_u64 alive;
+	__aligned_u64 rung;
+	__aligned_u64 irqs;
+	__u32 flags;
+	__u32 side;
+	__u32 sides;
+	__u32 address;
+	__u32 slots;
+	__u32 slots_used;
+	__u32 payload_pages;
+	__u32 reserved;
+};
+
+/**
+ * struct syncevent_pci_peer - SYNCEVENT_IOC_PCI_PEER: one side
+ * @epoch: answer: of its attachment; 0: it is not attached
+ * @side: which; else EINVAL
+ * @address: answer: its own PCI address
+ * @alive: answer: 1 if its heart beats
+ * @reserved: zero
+ */
+struct syncevent_pci_peer {
+	__aligned_u64 epoch;
+	__u32 side;
+	__u32 address;
+	__u32 alive;
+	__u32 reserved;
+};
+
 /* ---- ioctl numbers --------------------------------------------------------- */
 
 #define SYNCEVENT_IOC_TYPE		0xB9
@@ -397,9 +549,23 @@ struct syncevent_completion {
 #define SYNCEVENT_IOC_REVOKE		_IO(SYNCEVENT_IOC_TYPE, 0x18)
 #define SYNCEVENT_IOC_SETUP		_IOW(SYNCEVENT_IOC_TYPE, 0x19, struct syncevent_create)
 
+#define SYNCEVENT_IOC_EXPORT		_IOWR(SYNCEVENT_IOC_TYPE, 0x1a, struct syncevent_export)
+#define SYNCEVENT_IOC_EXPORT_NAME	_IOW(SYNCEVENT_IOC_TYPE, 0x1b, \
+					     struct syncevent_pci_name)
+
 #define SYNCEVENT_IOC_QUEUE_ADD		_IOW(SYNCEVENT_IOC_TYPE, 0x20, \
 					     struct syncevent_queue_add)
 #define SYNCEVENT_IOC_QUEUE_CANCEL	_IOW(SYNCEVENT_IOC_TYPE, 0x21, \
 					     struct syncevent_queue_cancel)
+
+#define SYNCEVENT_IOC_PCI_CREATE	_IOW(SYNCEVENT_IOC_TYPE, 0x30, \
+					     struct syncevent_pci_create)
+#define SYNCEVENT_IOC_IMPORT		_IOW(SYNCEVENT_IOC_TYPE, 0x31, struct syncevent_import)
+#define SYNCEVENT_IOC_IMPORT_NAME	_IOW(SYNCEVENT_IOC_TYPE, 0x32, \
+					     struct syncevent_pci_name)
+#define SYNCEVENT_IOC_PCI_INFO		_IOR(SYNCEVENT_IOC_TYPE, 0x33, \
+					     struct syncevent_pci_info)
+#define SYNCEVENT_IOC_PCI_PEER		_IOWR(SYNCEVENT_IOC_TYPE, 0x34, \
+					      struct syncevent_pci_peer)
 
 #endif /* _LINUX_SYNCEVENT_H */

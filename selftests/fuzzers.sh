@@ -12,7 +12,8 @@ fuzzers="blob 100000
 name 12000
 structure 200000
 page 16000
-args 80000"
+args 80000
+region 300000"
 
 out=$(mktemp -d) || exit 1
 # Where the names are: in /dev/shm, as not every file system has files without a name.
@@ -28,7 +29,7 @@ if ! command -v clang >/dev/null; then
 fi
 echo "1..$(echo "$fuzzers" | wc -l)"
 
-flags="-D_GNU_SOURCE -I$top/include -I$top/include/uapi -g -O1 -fno-omit-frame-pointer -pthread
+flags="-D_GNU_SOURCE -I$top/include -I$top/include/uapi -I$top/kmod -g -O1 -fno-omit-frame-pointer -pthread
 	-fsanitize=address,undefined -fno-sanitize-recover=all"
 wrap=-Wl,--wrap=open,--wrap=linkat,--wrap=unlink,--wrap=mmap,--wrap=mremap,--wrap=munmap
 json=$(${PKG_CONFIG:-pkg-config} --cflags --libs json-c 2>/dev/null)

@@ -5,7 +5,8 @@ import fnmatch
 import os
 import shlex
 
-SUITES = ("native", "release", "debug", "kcsan")
+KERNELS = ("release", "debug", "kcsan")
+SUITES = ("native", *KERNELS, *("pair-" + kernel for kernel in KERNELS))
 
 
 class SuiteError(Exception):

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Events between two machines: what is promised of one holds across the BAR. Side 0
+ * makes the events, side 1 imports them, if a test does not say otherwise.
+ */
+#include "pci.h"
+
+#include <grp.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#define BOTH	3ULL
+
+/* What the sides tell each other beside the events under test. */
+struct note {
+	struct syncevent_blob blob[4];
+	uint64_t number[8];
+};
+
+/**
+ * struct pci - a pair of machines in a test
+ * @here: counts the steps of this side
+ * @there: those of the other
+ * @step: so many
+ * @note: in the payload of side 0's
+ */
+FIXTURE(pci) {
+	int here;
+	int there;
+	uint64_t step;
+	struct note *note;
+};
+
+/* Neither side goes on before the other has come here. */
+static int meet(struct _test_data_pci *self)
+{
+	int ret = se_set(self->here, ++self->step);
+
+	return ret ?: se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+}
+
+FIXTURE_SETUP(pci)
+{
+	const char *mine = is_owner() ? "step-0" : "step-1";
+	const char *other = is_owner() ? "step-1" : "step-0";
+
+	ASSERT_LE(0, pci_dev()) TH_LOG("%s: %s", PCI_DEV, strerror(errno));
+	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	/* The other side may still hold what the last test left to it. */
+	ASSERT_TRUE(se_until((self->here = pci_offer(mine, 0, 1)) != -EEXIST));
+	ASSERT_LE(0, self->here);
+	ASSERT_LE(0, self->there = pci_await(other));
+	self->note = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  is_owner() ? self->here : self->there, 4096);
+	ASSERT_NE(MAP_FAILED, self->note);
+	self->step = 0;
+	ASSERT_EQ(0, meet(self));
+}
+
+FIXTURE_TEARDOWN(pci)
+{
+	/* A side that closes first would end the other's last wait. */
+	EXPECT_EQ(0, meet(self));
+	EXPECT_EQ(0, pci_name(self->here, "gone", 0));
+	se_set(self->here, ++self->step);
+	se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+	munmap(self->note, 4096);
+	close(self->there);
+	close(self->here);
+}
+
+/* An event of side 0, on both sides. */
+static int shared(struct _test_data_pci *self, const char *name, uint64_t value)
+{
+	int fd;
+
+	if (is_owner())
+		return pci_offer(name, value, 0);
+	fd = pci_await(name);
+	(void)self;
+	return fd;
+}
+
+TEST_F(pci, attached)
+{
+	struct syncevent_pci_info info;
+	struct syncevent_pci_peer peer = { .side = !my_side() };
+
+	ASSERT_EQ(0, pci_info(&info));
+	EXPECT_EQ(my_side(), info.side);
+	EXPECT_EQ(2, info.sides);
+	EXPECT_EQ(BOTH, info.alive);
+	EXPECT_EQ(SYNCEVENT_PCI_ATTACHED | SYNCEVENT_PCI_DOORBELL | SYNCEVENT_PCI_ATOMICS,
+		  info.flags);
+	EXPECT_NE(0, info.id[0] | info.id[1]);
+	EXPECT_LT(0, info.slots);
+	ASSERT_EQ(0, se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_PEER, &peer));
+	EXPECT_EQ(1, peer.alive);
+	EXPECT_NE(0, peer.epoch);
+	peer.side = 2;
+	EXPECT_EQ(-EINVAL, se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_PEER, &peer));
+}
+
+TEST_F(pci, one_value_for_both)
+{
+	int fd = shared(self, "value", 5);
+	struct syncevent_info info;
+	uint64_t v;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(5, v);
+	ASSERT_EQ(0, se_info(fd, &info));
+	EXPECT_EQ(my_side(), info.side);
+	EXPECT_EQ(2, info.sides);
+	EXPECT_EQ(is_owner() ? 0 : SYNCEVENT_INFO_IMPORT, info.flags & SYNCEVENT_INFO_IMPORT);
+	ASSERT_EQ(0, meet(self));
+	if (!is_owner())
+		ASSERT_EQ(0, se_set(fd, 7));
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(7, v);
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, se_add(fd, 10, NULL));
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(27, v);
+	/* An import ends nothing. */
+	if (!is_owner())
+		EXPECT_EQ(-EPERM, se_revoke(fd));
+	close(fd);
+}
+
+/* Every condition, each way to wait; the other side makes it hold. */
+TEST_F(pci, every_condition_wakes)
+{
+	static const struct {
+		uint32_t cond;
+		uint64_t start, operand, end;
+	} c[] = {
+		{ SYNCEVENT_COND_EQ, 0, 5, 5 }, { SYNCEVENT_COND_NEQ, 5, 5, 6 },
+		{ SYNCEVENT_COND_GT, 5, 5, 6 }, { SYNCEVENT_COND_GE, 5, 6, 6 },
+		{ SYNCEVENT_COND_LT, 5, 5, 4 }, { SYNCEVENT_COND_LE, 5, 4, 4 },
+	};
+	int fd = shared(self, "conditions", 0), q = se_queue(0), ep;
+	struct epoll_event e = { .events = EPOLLIN };
+	struct syncevent_wait_entry entry;
+	struct syncevent_completion done;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	unsigned int i, how;
+	bool waits;
+	uint64_t v;
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, q);
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e));
+	for (i = 0; i < 2 * 5 * 6; i++) {
+		unsigned int n = i / 2 % 6;
+
+		how = i / 12;
+		waits = i % 2 == my_side();
+		if (waits)
+			ASSERT_EQ(0, se_set(fd, c[n].start));
+		ASSERT_EQ(0, meet(self));
+		if (!waits) {
+			if (i % 3)
+				se_sleep_ms(2);
+			ASSERT_EQ(0, se_set(fd, c[n].end));
+			ASSERT_EQ(0, meet(self));
+			continue;
+		}
+		switch (how) {
+		case 0:
+			ASSERT_EQ(0, se_wait(fd, c[n].cond, c[n].operand, se_patience(), &v));
+			EXPECT_EQ(c[n].end, v);
+			break;
+		case 1:
+			ASSERT_EQ(0, se_arm(fd, c[n].cond, c[n].operand));
+			ASSERT_EQ(1, poll(&p, 1, SE_HANG_S * 1000));
+			break;
+		case 2:
+			ASSERT_EQ(0, se_arm(fd, c[n].cond, c[n].operand));
+			ASSERT_EQ(1, epoll_wait(ep, &e, 1, SE_HANG_S * 1000));
+			break;
+		case 3:
+			entry = se_entry(fd, c[n].cond, c[n].operand);
+			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, se_patience(), NULL));
+			EXPECT_EQ(c[n].end, entry.value);
+			break;
+		case 4:
+			ASSERT_EQ(0, se_queue_add(q, fd, c[n].cond, c[n].operand, i, SE_FOREVER));
+			ASSERT_EQ(1, se_reap(q, &done, 1));
+			EXPECT_EQ(0, done.status);
+			EXPECT_EQ(c[n].end, done.value);
+		}
+		ASSERT_EQ(0, meet(self));
+	}
+	close(ep);
+	close(q);
+	close(fd);
+}
+
+/* Two that sleep in turn: no wake-up is lost between the machines. */
+TEST_F(pci, sleeping_ping_pong)
+{
+	unsigned int rounds = se_times(100000), i;
+	struct syncevent_pci_info before, after;
+	int fd = shared(self, "turns", 0);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_info(&before));
+	for (i = 0; i < rounds; i++) {
+		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_GE, 2 * i + my_side(), se_patience(),
+				     NULL)) {
+			TH_LOG("round %u", i);
+		}
+		ASSERT_EQ(0, se_add(fd, 1, NULL));
+	}
+	ASSERT_EQ(0, pci_info(&after));
+	printf("# %u rounds: rang %u doorbells, was rung %u times\n", rounds,
+	       (unsigned int)(after.rung - before.rung), (unsigned int)(after.irqs - before.irqs));
+	EXPECT_LT(0, after.rung - before.rung);
+	/* One for each update, and those of the steps, at the most. */
+	EXPECT_GE(rounds + 8, after.rung - before.rung);
+	close(fd);
+}
+
+/* Updates that concern no sleeper cost no doorbell, and the one that does costs one. */
+TEST_F(pci, doorbells_only_for_sleepers)
+{
+	struct syncevent_pci_info before, after;
+	int fd = shared(self, "quiet", 0), i;
+	volatile struct syncevent_cell *cell;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, meet(self));
+	if (is_owner()) {
+		ASSERT_TRUE(cell = pci_map(fd, PROT_READ));
+		ASSERT_TRUE(se_until(cell->hint[1].wake_above == 1000));
+		ASSERT_EQ(0, pci_info(&before));
+		for (i = 1; i <= 1000; i++)
+			ASSERT_EQ(0, se_set(fd, (uint64_t)i));
+		ASSERT_EQ(0, pci_info(&after));
+		EXPECT_EQ(before.rung, after.rung);
+		ASSERT_EQ(0, se_set(fd, 1001));
+		ASSERT_EQ(0, pci_info(&after));
+		EXPECT_EQ(before.rung + 1, after.rung);
+	} else {
+		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_GT, 1000, se_patience(), NULL));
+	}
+	ASSERT_EQ(0, meet(self));
+	close(fd);
+}
+
+/* Both add, in user space and in the kernel: nothing is lost, and nothing goes back. */
+TEST_F(pci, adds_are_atomic)
+{
+	unsigned int rounds = se_times(10000000), i;
+	int fd = shared(self, "sum", 0);
+	struct syncevent_cell *cell;
+	uint64_t old, last = 0, v;
+
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(cell = pci_map(fd, PROT_READ | PROT_WRITE));
+	ASSERT_EQ(0, meet(self));
+	for (i = 0; i < rounds; i++) {
+		old = __atomic_fetch_add(&cell->value, 1, __ATOMIC_SEQ_CST);
+		ASSERT_TRUE(!i || old > last) {
+			TH_LOG("add %u: %" PRIu64 " after %" PRIu64, i, old, last);
+		}
+		last = old;
+		if (i % 1000)
+			continue;
+		ASSERT_EQ(0, se_add(fd, 1, &old));
+		ASSERT_LT(last, old);
+		last = old;
+	}
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(2 * (rounds + (uint64_t)(rounds + 999) / 1000), v);
+	munmap(cell, 4096);
+	close(fd);
+}
+
+static void set_checksum(struct syncevent_blob *blob)
+{
+	const unsigned char *bytes = (const unsigned char *)blob;
+	uint32_t sum = 0x811c9dc5U;
+	size_t i;
+
+	for (i = 0; i < offsetof(struct syncevent_blob, checksum); i++)
+		sum = (sum ^ bytes[i]) * 0x01000193U;
+	blob->checksum = sum;
+}
+
+/* One bit of a blob is another, and its checksum right: what does the import say? */
+static int import_forged(const struct syncevent_blob *from, unsigned int bit)
+{
+	struct syncevent_blob blob = *from;
+
+	((unsigned char *)&blob)[bit / 8] ^= (unsigned char)(1 << bit % 8);
+	set_checksum(&blob);
+	return pci_import(&blob, 0);
+}
+
+/* Blobs give the right that they were made for; damaged ones give nothing. */
+TEST_F(pci, blobs)
+{
+	unsigned int bit, i;
+	uint64_t v;
+	int fd;
+
+	if (is_owner()) {
+		ASSERT_LE(0, fd = pci_create(9, 0));
+		ASSERT_EQ(0, pci_export(fd, SYNCEVENT_RIGHT_READ, &self->note->blob[0]));
+		ASSERT_EQ(0, pci_export(fd, SYNCEVENT_RIGHT_UPDATE, &self->note->blob[1]));
+		ASSERT_EQ(0, meet(self));
+		ASSERT_EQ(0, meet(self));
+		ASSERT_EQ(0, se_get(fd, &v));
+		EXPECT_EQ(10, v);
+		close(fd);
+		ASSERT_EQ(0, meet(self));
+		ASSERT_EQ(0, meet(self));
+		return;
+	}
+	ASSERT_EQ(0, meet(self));
+	ASSERT_LE(0, fd = pci_import(&self->note->blob[0], 0));
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(9, v);
+	EXPECT_EQ(-EBADF, se_set(fd, 1));
+	EXPECT_EQ(NULL, pci_map(fd, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(-EPERM, pci_export(fd, SYNCEVENT_RIGHT_READ, &self->note->blob[2]));
+	close(fd);
+	ASSERT_LE(0, fd = pci_import(&self->note->blob[1], 0));
+	ASSERT_EQ(0, se_add(fd, 1, NULL));
+	for (i = 0; i < 2; i++) {
+		for (bit = 0; bit < 8 * sizeof(struct syncevent_blob); bit++) {
+			struct syncevent_blob blob = self->note->blob[i];
+
+			((unsigned char *)&blob)[bit / 8] ^= (unsigned char)(1 << bit % 8);
+			ASSERT_EQ(-EINVAL, pci_import(&blob, 0)) TH_LOG("bit %u", bit);
+			if (bit < 8 * offsetof(struct syncevent_blob, checksum))
+				EXPECT_GT(0, import_forged(&self->note->blob[i], bit)) {
+					TH_LOG("bit %u", bit);
+				}
+		}
+		for (bit = 0; bit < 128; bit++)
+			EXPECT_EQ(-EACCES, import_forged(&self->note->blob[i], bit + 8 *
+					offsetof(struct syncevent_blob, key)));
+		for (bit = 0; bit < 32; bit++)
+			EXPECT_EQ(bit < 30 ? -EIDRM : -EINVAL,
+				  import_forged(&self->note->blob[i], bit + 8 *
+					offsetof(struct syncevent_blob, generation)));
+	}
+	ASSERT_EQ(0, meet(self));
+	/* The creator closes it: what is left of it here has ended, and its blobs too. */
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+	EXPECT_EQ(-EIDRM, pci_import(&self->note->blob[1], 0));
+	close(fd);
+	ASSERT_EQ(0, meet(self));
+}
+
+static sigjmp_buf no_page;
+
+static void on_sigbus(int sig)
+{
+	siglongjmp(no_page, sig);
+}
+
+/* The creator revokes while the other side sleeps, spins, and holds mappings. */
+TEST_F(pci, revoke_reaches_everybody)
+{
+	volatile struct syncevent_cell *cell;
+	volatile char *payload;
+	uint64_t v;
+	int fd;
+
+	if (is_owner()) {
+		ASSERT_LE(0, fd = pci_offer("doomed", 3, 2));
+		ASSERT_EQ(0, meet(self));
+		se_sleep_ms(20);
+		ASSERT_EQ(0, se_revoke(fd));
+		EXPECT_EQ(-EIDRM, se_get(fd, &v));
+		EXPECT_EQ(-ENOENT, pci_import_name("doomed", 0));
+		ASSERT_EQ(0, meet(self));
+		close(fd);
+		return;
+	}
+	ASSERT_LE(0, fd = pci_await("doomed"));
+	ASSERT_TRUE(cell = pci_map(fd, PROT_READ | PROT_WRITE));
+	payload = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
+	ASSERT_NE(MAP_FAILED, payload);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 3 * 4096));
+	payload[0] = 1;
+	payload[8191] = 1;
+	EXPECT_EQ(3, cell->value);
+	ASSERT_EQ(0, meet(self));
+	EXPECT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+	/* A spinner sees it, and what it writes goes nowhere. */
+	ASSERT_TRUE(se_until((cell->state & SYNCEVENT_STATE_MASK) == SYNCEVENT_STATE_REVOKED));
+	cell->value = 12345;
+	signal(SIGBUS, on_sigbus);
+	if (!sigsetjmp(no_page, 1)) {
+		payload[0] = 2;
+		EXPECT_TRUE(false) TH_LOG("the payload of a revoked event is still there");
+	}
+	EXPECT_EQ(-EIDRM, se_get(fd, &v));
+	EXPECT_EQ(-EIDRM, se_add(fd, 1, NULL));
+	ASSERT_EQ(0, meet(self));
+	close(fd);
+}
+
+/* A slot is used again only when the other side keeps nothing of it. */
+TEST_F(pci, slots_come_back)
+{
+	struct syncevent_pci_info info;
+	int *fds, n, round;
+
+	ASSERT_EQ(0, pci_info(&info));
+	fds = calloc(info.slots, sizeof(*fds));
+	ASSERT_TRUE(fds);
+	ASSERT_EQ(0, meet(self));
+	for (round = 0; is_owner() && round < 3; round++) {
+		for (n = 0; n < (int)info.slots && (fds[n] = pci_create(1, 0)) >= 0; n++)
+			;
+		EXPECT_EQ(-ENOSPC, fds[n]);
+		EXPECT_LT(info.slots / 8, n);
+		while (n--)
+			close(fds[n]);
+		ASSERT_TRUE(se_until(!pci_info(&info) && info.slots_used <= 1));
+	}
+	ASSERT_EQ(0, meet(self));
+	free(fds);
+}
+
+TEST_F(pci, payload_is_shared_and_clean)
+{
+	int fd, i;
+	char *p;
+
+	for (i = 0; i < 3; i++) {
+		fd = is_owner() ? pci_offer("pages", 0, 4) : pci_await("pages");
+		ASSERT_LE(0, fd);
+		p = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
+		ASSERT_NE(MAP_FAILED, p);
+		if (is_owner()) {
+			EXPECT_EQ(0, p[0] | p[4 * 4096 - 1]);
+			memset(p, 0x5a, 4 * 4096);
+			ASSERT_EQ(0, se_set(fd, 1));
+			ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 2, se_patience(), NULL));
+			EXPECT_EQ(0x11, p[4096]);
+		} else {
+			ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 1, se_patience(), NULL));
+			EXPECT_EQ(0x5a, p[0]);
+			EXPECT_EQ(0x5a, p[4 * 4096 - 1]);
+			p[4096] = 0x11;
+			ASSERT_EQ(0, se_set(fd, 2));
+		}
+		munmap(p, 4 * 4096);
+		ASSERT_EQ(0, meet(self));
+		close(fd);
+		ASSERT_EQ(0, meet(self));
+	}
+}
+
+TEST_F(pci, only_the_group)
+{
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, stat(PCI_DEV, &st));
+	EXPECT_EQ(0660, st.st_mode & 07777);
+	pid = fork();
+	if (!pid) {
+		if (setgroups(0, NULL) || setgid(1000) || setuid(1000))
+			_exit(1);
+		_exit(open(PCI_DEV, O_RDWR) >= 0 ? 2 : errno == EACCES ? 0 : 3);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_HARNESS_MAIN

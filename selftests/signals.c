@@ -268,7 +268,7 @@ TEST_F(signals, storm_without_restart)
 	int i, ret;
 
 	se_handle(SIGUSR1, 0);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < (int)se_times(200); i++) {
 		ASSERT_EQ(0, se_start(&self->t, variant->fn, &self->c));
 		if (i & 1) {
 			ASSERT_TRUE(SLEEPS());

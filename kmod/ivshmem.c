@@ -109,6 +109,11 @@ static int se_ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id
 	ret = pci_request_region(pdev, IVSHMEM_BAR_MEMORY, "syncevent");
 	if (ret)
 		return ret;
+	/* The header has to be there before it can be looked at. */
+	if (pci_resource_len(pdev, IVSHMEM_BAR_MEMORY) < SYNCEVENT_REGION_PAGE) {
+		pci_release_region(pdev, IVSHMEM_BAR_MEMORY);
+		return -ENODEV;
+	}
 	registers = pcim_iomap_table(pdev)[IVSHMEM_BAR_REGISTERS];
 	pci_set_master(pdev);
 	transport = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX) == 1 ?

@@ -37,14 +37,15 @@ static void se_slot_unreserve(struct se_slot *slot)
 	__clear_bit(slot->index, r->used);
 }
 
-static void se_slot_drain(struct se_slot *slot, u32 state)
+static void se_slot_drain(struct se_slot *slot)
 {
 	struct se_region *r = slot->region;
 	u32 side;
 
 	lockdep_assert_held(&r->lock);
 
-	WRITE_ONCE(se_desc(r, slot->index)->state, se_state(slot->generation, state));
+	WRITE_ONCE(se_desc(r, slot->index)->state,
+		   se_state(slot->generation, SYNCEVENT_STATE_DRAIN));
 	/* RE-A, pairs with se_slot_enter(): who enters now sees the state. */
 	virt_mb();
 	for (side = 0; side < r->geo.sides; side++)
@@ -81,7 +82,7 @@ void se_slot_ended(struct se_event *ev)
 			queue_delayed_work(se_region_workqueue, &r->follow, 1);
 		}
 	} else {
-		se_slot_drain(slot, SYNCEVENT_STATE_DRAIN);
+		se_slot_drain(slot);
 		for (side = 0; side < r->geo.sides; side++)
 			if (side != r->side && !se_peer_dead(r, side))
 				se_ring_side(r, side, slot->index, slot->generation);
@@ -191,19 +192,11 @@ static void se_slot_follow(struct se_region *r, u32 i)
 void se_slots_mourn(struct se_region *r, u64 died)
 {
 	struct se_event *ev;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < r->geo.slots; i++) {
-		if (!rcu_access_pointer(r->table[i]))
-			continue;
-		mutex_lock(&r->lock);
-		ev = se_slot_hold(r, i);
-		mutex_unlock(&r->lock);
-		if (!ev)
-			continue;
+	while ((ev = se_slots_next(r, &i))) {
 		se_region_lost(r, ev, died);
 		se_slot_unhold(ev);
-		cond_resched();
 	}
 }
 
@@ -217,12 +210,9 @@ void se_slots_look(struct se_region *r, bool told)
 	u32 i;
 
 	for (i = 0; i < r->geo.slots; i++) {
-		if (told) {
-			i = find_next_bit(r->told, r->geo.slots, i);
-			if (i == r->geo.slots)
-				break;
-			clear_bit(i, r->told);
-		}
+		/* Told of again from here on, it is looked at again. */
+		if (told && !(test_bit(i, r->told) && test_and_clear_bit(i, r->told)))
+			continue;
 		se_slot_follow(r, i);
 		cond_resched();
 	}
@@ -326,7 +316,7 @@ int se_slots_rest(struct se_region *r)
 		__set_bit(i, r->used);
 		WRITE_ONCE(se_slot_cell(r, i)->state,
 			   se_state(slot->generation, SYNCEVENT_STATE_REVOKED));
-		se_slot_drain(slot, SYNCEVENT_STATE_DRAIN);
+		se_slot_drain(slot);
 		se_slot_put(slot);
 	}
 	mutex_unlock(&r->lock);

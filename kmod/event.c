@@ -73,7 +73,6 @@ bool se_create_valid(const struct syncevent_create *create)
 void se_event_cell(struct se_event *ev, struct syncevent_cell *cell, u16 side)
 {
 	ev->cell = cell;
-	ev->side = side;
 	/* Hints beyond the third follow the cell. */
 	ev->asks = (struct syncevent_hint *)
 		   ((char *)cell + offsetof(struct syncevent_cell, hint)) + side;

@@ -164,7 +164,7 @@ struct se_batch {
  * @nr_async: those of them that are ->async
  * @revoked: the kernel's own state; the cell's copy is for spinners
  * @final: the value at its revocation, constant after it: who has pinned the page may
- *	   go on writing to it. Before that, of an event in a region: the last seen
+ *	   go on writing to it
  * @hint: the kernel's own copy of what it last wrote to the cell's hint
  * @wakes: waiters that a judgement satisfied
  * @rings: RING calls
@@ -172,7 +172,6 @@ struct se_batch {
  *	  revocation, if one asked
  * @cell: its kernel address. Shared with user space and not trusted
  * @asks: the hint of this side in it
- * @side: index of that
  * @dead: a side on which it depends is dead
  * @slot: where it lies in a region, or NULL
  * @inode: of its files and its name; valid while @holders is not zero
@@ -207,7 +206,6 @@ struct se_event {
 	struct page *page;
 	struct syncevent_cell *cell;
 	struct syncevent_hint *asks;
-	u16 side;
 	bool dead;
 	struct se_slot *slot;
 	struct inode *inode;

@@ -7,8 +7,6 @@
  * the own record ("fenced"): should it live after all, it finds that, ends all that it
  * has of the region, and attaches anew.
  */
-#include <linux/bitmap.h>
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -269,13 +267,12 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 	/* Pairs with the release of that side's se_region_attach(). */
 	u64 epoch = virt_load_acquire(&record->epoch);
 	u64 heartbeat = READ_ONCE(record->heartbeat);
-
 	bool died = false;
 
 	if (epoch != peer->epoch) {
 		died = peer->epoch && !peer->dead;
 		if (peer->alive)
-			dev_info(r->parent, "side %u left, or attached anew\n", side);
+			dev_info_ratelimited(r->parent, "side %u left, or attached anew\n", side);
 		se_ring_reset(r, side);
 		set_bit(SE_JUDGE_ALL, &r->todo);
 		WRITE_ONCE(peer->dead, false);
@@ -293,7 +290,7 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 		WRITE_ONCE(peer->alive, false);
 		WRITE_ONCE(peer->dead, true);
 		set_bit(SE_JUDGE_ALL, &r->todo);
-		dev_warn(r->parent, "side %u is dead: no heartbeat\n", side);
+		dev_warn_ratelimited(r->parent, "side %u is dead: no heartbeat\n", side);
 		died = true;
 	}
 	return died;
@@ -320,7 +317,6 @@ static bool se_region_fenced(struct se_region *r)
 static void se_region_work(struct work_struct *work)
 {
 	struct se_region *r = container_of(work, struct se_region, work);
-
 	unsigned int n;
 
 	if (!se_attached(r))
@@ -379,7 +375,7 @@ static void se_region_tick(struct work_struct *work)
 	}
 
 	if (se_region_read(r, &geo, &header) || header.format_epoch != r->format_epoch) {
-		dev_warn(r->parent, "the region was formatted anew\n");
+		dev_warn_ratelimited(r->parent, "the region was formatted anew\n");
 		again = true;
 	} else if (READ_ONCE(se_side(r, r->side)->epoch) != r->epoch) {
 		/* Another machine that believes to be this side, or rubbish: not mine. */
@@ -391,8 +387,9 @@ static void se_region_tick(struct work_struct *work)
 		if (side != r->side && se_peer_tick(r, side))
 			died |= BIT_ULL(side);
 	if (!again && se_region_fenced(r)) {
-		dev_warn(r->parent, "side %u was declared dead by another: attaching anew\n",
-			 r->side);
+		dev_warn_ratelimited(r->parent,
+				     "side %u was declared dead by another: attaching anew\n",
+				     r->side);
 		again = true;
 	}
 	if (again) {

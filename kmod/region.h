@@ -343,6 +343,7 @@ void se_slot_put(struct se_slot *slot);
 void se_table_leave(struct se_event *ev);
 struct se_event *se_slot_hold(struct se_region *r, u32 index);
 void se_slot_unhold(struct se_event *ev);
+struct se_event *se_slots_next(struct se_region *r, u32 *index);
 int se_slot_make(struct se_event *ev, u64 value);
 int se_slot_export(struct se_event *ev, u32 right, struct syncevent_blob *blob);
 int se_slot_name(struct se_event *ev, const char *name, u32 rights);

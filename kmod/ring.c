@@ -2,7 +2,8 @@
 /*
  * Notifications between machines: for each ordered pair of sides a ring of which one
  * writes the tail and the other the head. An entry says "look at this slot" and no
- * more: a forged one costs one judgement, a lost one is made up for by the tick.
+ * more: a forged one costs one judgement. One that finds no room is counted, and means
+ * "judge everything". The tick makes up for a doorbell that is lost.
  *
  *	producer			consumer
  *	--------			--------
@@ -29,7 +30,7 @@
 
 /**
  * se_ring_side() - have another side look at a slot
- * @r: the region, with doorbells
+ * @r: the region
  * @side: which
  * @slot: index
  * @generation: of the slot

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots: events whose cells lie in a region. Making and importing them, telling other
- * machines of updates, ending them, and when their memory may be used again.
+ * Slots: events whose cells lie in a region. Making and importing them, updating them,
+ * telling other machines of updates. Their end is in drain.c.
  */
 #include <linux/bitmap.h>
 #include <linux/mount.h>
@@ -129,6 +129,29 @@ struct se_event *se_slot_hold(struct se_region *r, u32 index)
 	if (!ev || !se_event_hold(ev))
 		return NULL;
 	se_slot_get_all(ev);
+	return ev;
+}
+
+/**
+ * se_slots_next() - go over the events of a region
+ * @r: the region
+ * @index: from which slot on; gets the one after that of the event
+ *
+ * Return: an event, held, or NULL when there are no more.
+ */
+struct se_event *se_slots_next(struct se_region *r, u32 *index)
+{
+	struct se_event *ev = NULL;
+
+	while (!ev && *index < r->geo.slots) {
+		cond_resched();
+		if (rcu_access_pointer(r->table[*index])) {
+			mutex_lock(&r->lock);
+			ev = se_slot_hold(r, *index);
+			mutex_unlock(&r->lock);
+		}
+		++*index;
+	}
 	return ev;
 }
 
@@ -367,7 +390,6 @@ static void se_slot_write(struct se_slot *slot, const struct se_event *ev, u64 v
 	struct syncevent_cell *cell = se_slot_cell(r, slot->index);
 	size_t end = offsetof(struct syncevent_cell, hint) +
 		     r->geo.sides * sizeof(struct syncevent_hint);
-	u32 side;
 
 	memset((char *)cell + end, 0, SYNCEVENT_REGION_PAGE - end);
 	WRITE_ONCE(cell->value, value);
@@ -375,8 +397,6 @@ static void se_slot_write(struct se_slot *slot, const struct se_event *ev, u64 v
 	cell->flags = slot->cell_flags;
 	se_slot_hint_rest(ev);
 	WRITE_ONCE(cell->state, se_state(slot->generation, SYNCEVENT_STATE_LIVE));
-	for (side = 0; side < r->geo.sides; side++)
-		slot->epoch[side] = 0;
 
 	desc->flags = slot->cell_flags;
 	desc->publishers = ev->publishers;
@@ -673,7 +693,7 @@ void se_slot_publish(struct se_event *ev, u64 value)
 	/* On a silent event everybody looks for himself. */
 	if (se_silent(ev) || READ_ONCE(ev->revoked))
 		return;
-	/* se_region_remove() waits for this. */
+	/* se_region_detach() waits for this. */
 	rcu_read_lock();
 	for (side = 0; side < r->geo.sides && se_attached(r); side++) {
 		struct syncevent_hint *hint = se_cell_hint(ev->cell, side);
@@ -723,18 +743,10 @@ void se_slot_seen(struct se_region *r, u32 index, u32 generation)
 void se_slots_judge(struct se_region *r)
 {
 	struct se_event *ev;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < r->geo.slots; i++) {
-		if (!rcu_access_pointer(r->table[i]))
-			continue;
-		mutex_lock(&r->lock);
-		ev = se_slot_hold(r, i);
-		mutex_unlock(&r->lock);
-		if (!ev)
-			continue;
+	while ((ev = se_slots_next(r, &i))) {
 		se_judge(ev);
 		se_slot_unhold(ev);
-		cond_resched();
 	}
 }

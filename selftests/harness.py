@@ -189,6 +189,14 @@ class Lists(unittest.TestCase):
         tests[1].reduce(5)
         self.assertEqual(["X=1", "SE_PERCENT=5", "/t/b"], tests[1].command())
 
+    def test_quick_selection(self):
+        tests = self.load("a release 60 SE_PERCENT=50\nb release,slow 60\n")
+        self.assertEqual(tests, suite.reduced(tests, 100))
+        self.assertEqual(["/t/a"], tests[0].command()[1:])
+        self.assertEqual(tests[:1], suite.reduced(tests, 10))
+        self.assertEqual(["SE_PERCENT=5", "/t/a"], tests[0].command())
+        self.assertEqual(tests, suite.reduced(tests, 10, ["*"]))
+
     def test_the_lists_of_this_tree(self):
         tests = suite.load(os.path.join(TOP, "selftests/tests.conf"))
         for test in tests:

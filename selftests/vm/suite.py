@@ -7,6 +7,7 @@ import shlex
 
 KERNELS = ("release", "debug", "kcsan")
 SUITES = ("native", *KERNELS, *("pair-" + kernel for kernel in KERNELS))
+SLOW = "slow"
 
 
 class SuiteError(Exception):
@@ -23,7 +24,7 @@ class Test:
         self.environment = environment
 
     def reduce(self, percent):
-        """Do only a part of the rounds, for a quick look."""
+        """Do only a part of the rounds."""
         for word in self.environment:
             if word.startswith("SE_PERCENT="):
                 percent = max(1, percent * int(word.split("=")[1]) // 100)
@@ -53,7 +54,7 @@ def load(path):
         if len(words) < 3 or not words[2].isdigit():
             raise SuiteError("%s: want NAME SUITES SECONDS [VARIABLE=VALUE...]" % where)
         suites = words[1].split(",")
-        unknown = set(suites) - set(SUITES)
+        unknown = set(suites) - {*SUITES, SLOW}
         if unknown:
             raise SuiteError("%s: unknown suite %s" % (where, ", ".join(sorted(unknown))))
         if any("=" not in word for word in words[3:]):
@@ -72,6 +73,16 @@ def select(tests, suite, names=()):
     """Tests of a suite; those whose name matches one of names (wildcards)."""
     return [test for test in tests if suite in test.suites and
             (not names or any(fnmatch.fnmatch(test.name, name) for name in names))]
+
+
+def reduced(tests, percent, names=()):
+    """For a quick look: part of the rounds, and no slow tests but those that are named."""
+    if percent == 100:
+        return tests
+    kept = [test for test in tests if names or SLOW not in test.suites]
+    for test in kept:
+        test.reduce(percent)
+    return kept
 
 
 class Skips:

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/module.h>
+#include <linux/mount.h>
 #include <linux/slab.h>
 
 #include "region.h"
@@ -53,22 +54,23 @@ static void se_pci_drop(struct se_event *ev)
 	se_event_put(ev);
 }
 
-/* Takes over a hold, a reference and one of the inode. */
+/* Takes over an event as from se_slot_hold(). */
 static int se_pci_install(struct se_event *ev, int fd, int flags)
 {
+	/* Not the one that is mounted now: an event may be older than that. */
+	struct vfsmount *mnt = ev->slot->mnt;
 	struct inode *inode = ev->inode;
 	struct file *file;
 
 	ihold(inode);
-	file = se_file_open(ev, se_mnt, flags);
+	file = se_file_open(ev, mnt, flags);
 	if (IS_ERR(file)) {
-		se_event_unhold(ev);
-		iput(inode);
-		se_event_put(ev);
+		se_slot_unhold(ev);
 		put_unused_fd(fd);
 		return PTR_ERR(file);
 	}
 	iput(inode);
+	mntput(mnt);
 	fd_install(fd, file);
 	return fd;
 }

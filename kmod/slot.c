@@ -117,7 +117,8 @@ void se_table_leave(struct se_event *ev)
  * @r: the region
  * @index: of the slot
  *
- * Return: the event, or NULL.
+ * Return: the event, with a reference to it, to its inode and to the file system of
+ * that; or NULL.
  */
 struct se_event *se_slot_hold(struct se_region *r, u32 index)
 {
@@ -416,7 +417,7 @@ static void se_slot_write(struct se_slot *slot, const struct se_event *ev, u64 v
  * @ev: an event with a slot that has its home and number of pages
  * @value: the first
  *
- * Return: 0, -ENODEV, -ENOSPC.
+ * Return: 0, and the caller has what se_slot_hold() gives; -ENODEV, -ENOSPC.
  */
 int se_slot_make(struct se_event *ev, u64 value)
 {
@@ -438,6 +439,7 @@ int se_slot_make(struct se_event *ev, u64 value)
 	se_event_cell(ev, se_slot_cell(r, slot->index), r->side);
 	se_slot_write(slot, ev, value);
 	se_table_enter(ev);
+	mntget(slot->mnt);
 out:
 	mutex_unlock(&r->lock);
 	return ret;
@@ -615,8 +617,8 @@ int se_slot_check(struct se_region *r, u32 index, u32 generation, const u8 *key,
  * @fresh: an event with a slot that has index and generation, if there is none yet
  * @update: the import gives the right to update
  *
- * Return: @fresh, now in the table, or the event that is there already, held; or -EIDRM,
- * -ENODEV, -EAGAIN if one is about to go.
+ * Return: @fresh, now in the table, or the event that is there already, as from
+ * se_slot_hold(); or -EIDRM, -ENODEV, -EAGAIN if one is about to go.
  */
 struct se_event *se_slot_enter(struct se_event *fresh, bool update)
 {
@@ -662,6 +664,7 @@ struct se_event *se_slot_enter(struct se_event *fresh, bool update)
 	ret = -EIDRM;
 	if (READ_ONCE(se_desc(r, slot->index)->state) ==
 	    se_state(slot->generation, SYNCEVENT_STATE_LIVE)) {
+		mntget(slot->mnt);
 		mutex_unlock(&r->lock);
 		return fresh;
 	}

@@ -212,6 +212,8 @@ void se_slot_info(const struct se_slot *slot, struct syncevent_info *info)
 {
 	info->side = slot->region->side;
 	info->sides = slot->region->geo.sides;
+	info->home = slot->home;
+	info->pages = slot->pages;
 	if (slot->import)
 		info->flags |= SYNCEVENT_INFO_IMPORT;
 	if (slot->cell_flags & SYNCEVENT_CELL_NO_REMOTE_ADD)

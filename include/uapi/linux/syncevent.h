@@ -313,6 +313,9 @@ struct syncevent_dup {
  * @waiters: waiters parked now: sleeping calls, armed files, queue entries
  * @rings: calls that asked the kernel to judge
  * @wakes: waiters that an update satisfied, since creation
+ * @pages: of payload, 4096 bytes each
+ * @home: side where it is waited for
+ * @reserved: zero
  */
 struct syncevent_info {
 	__aligned_u64 id;
@@ -326,6 +329,9 @@ struct syncevent_info {
 	__u32 waiters;
 	__aligned_u64 rings;
 	__aligned_u64 wakes;
+	__u32 pages;
+	__u16 home;
+	__u16 reserved;
 };
 
 /* ---- on a wait queue ------------------------------------------------------ */

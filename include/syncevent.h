@@ -8,7 +8,7 @@
  * the bytes that this library does not know are zero, else -E2BIG.
  *
  * Outputs are written on success only; syncevent_wait_many() writes them on
- * -EIDRM too.
+ * -EIDRM and -EPIPE too.
  *
  * Threads: any function may run at the same time as any other on the same
  * handle, but for syncevent_close() and syncevent_queue_close(), which end the
@@ -89,11 +89,13 @@ enum syncevent_provider {
 
 /** SYNCEVENT_SILENT - publishers may update without a ring (DMA, RDMA, GPU) */
 #define SYNCEVENT_SILENT	(1U << 0)
+/** SYNCEVENT_AT_HOME - attr.home says where the event is waited for */
+#define SYNCEVENT_AT_HOME	(1U << 1)
 
 /**
  * struct syncevent_attr - how to make an event; all-zero but size is the default
  * @size: sizeof(struct syncevent_attr)
- * @flags: SYNCEVENT_SILENT or 0
+ * @flags: SYNCEVENT_SILENT, SYNCEVENT_AT_HOME
  * @value: the counter's first value
  * @publishers: SYNCEVENT_LOC_* of linux/syncevent.h, a placement hint; 0: CPU
  * @subscribers: likewise
@@ -105,6 +107,13 @@ enum syncevent_provider {
  *        sleeper looks now and then (struct syncevent_caps, late_max_ns). It has
  *        no file descriptor and no cell, and only this process and its children
  *        can use the handle. NULL for any other event
+ * @pci: make it in memory that machines share: which, as syncevent_pci_get() tells,
+ *       by its PCI address here or its device. NULL for any other event
+ * @home: with @pci and SYNCEVENT_AT_HOME: the side where it is waited for. Without the
+ *        flag it is this machine or, if @subscribers is SYNCEVENT_LOC_REMOTE_PCI and
+ *        there are two, the other. Waits work on every side; what is told apart by it
+ *        is whose death ends them, and who may add where SYNCEVENT_STAT_HOME_ADDS
+ * @pages: with @pci: pages of payload, of 4096 bytes each; see syncevent_payload()
  */
 struct syncevent_attr {
 	uint32_t size;
@@ -115,6 +124,9 @@ struct syncevent_attr {
 	uint32_t provider;
 	uint32_t reserved;
 	uint64_t *addr;
+	const char *pci;
+	uint32_t home;
+	uint32_t pages;
 };
 
 /**
@@ -128,7 +140,9 @@ struct syncevent_attr {
  * is not loaded; -EACCES or -EPERM: no right to open /dev/syncevent; -EINVAL or
  * -E2BIG: @attr, or SYNCEVENT_PROVIDER in the environment is neither kernel nor
  * shm; -EMFILE: the process has no free file descriptor or the user has too many
- * events; -ENFILE: nor has the machine; -ENOMEM.
+ * events; -ENFILE: nor has the machine; -ENOMEM. With @attr->pci also -ENODEV: there
+ * is no such device, or it is not attached; -EACCES: no right to open it; -ENOSPC: its
+ * share of slots or pages is used up.
  */
 int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr);
 
@@ -144,7 +158,7 @@ int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr);
  *         fail if it does
  * @mode: with O_CREAT, who may open it, as for open(2); the umask applies
  * @attr: with O_CREAT, how to make it; @attr->provider chooses where to look in
- *        any case. @attr->addr must be NULL
+ *        any case. @attr->addr and @attr->pci must be NULL
  *
  * Names of the kernel provider are files of a synceventfs on /dev/syncevents, a
  * name of the shm provider is a file /dev/shm/syncevent.NAME. The name keeps the
@@ -223,8 +237,8 @@ void syncevent_close(struct syncevent *ev);
  * @ev: an event
  *
  * Every wait on it ends with -EIDRM, and every later call but syncevent_close()
- * and syncevent_stat() returns -EIDRM. Safe at any time. Return: 0; -EBADF: no right to update;
- * -EIDRM: it was revoked before.
+ * and syncevent_stat() returns -EIDRM. Safe at any time. Return: 0; -EBADF: no right to
+ * update; -EIDRM: it was revoked before; -EPERM: another machine made it.
  */
 int syncevent_revoke(struct syncevent *ev);
 
@@ -232,6 +246,9 @@ int syncevent_revoke(struct syncevent *ev);
 #define SYNCEVENT_STAT_UPDATE		(1U << 0)	/* this handle may update */
 #define SYNCEVENT_STAT_REVOKED		(1U << 1)
 #define SYNCEVENT_STAT_SILENT		(1U << 2)
+#define SYNCEVENT_STAT_HOME_ADDS	(1U << 3)	/* adds work at its home alone, others set */
+#define SYNCEVENT_STAT_PEER_DEAD	(1U << 4)	/* a machine on which it depends is dead */
+#define SYNCEVENT_STAT_IMPORT		(1U << 5)	/* another machine made it */
 
 /**
  * struct syncevent_stat - what is known of an event
@@ -245,6 +262,9 @@ int syncevent_revoke(struct syncevent *ev);
  * @waiters: parked now: sleeping calls, armed files, queue entries. shm: 0
  * @rings: updates that had to ask for waiters to be judged
  * @wakes: waiters that an update satisfied. shm: 0
+ * @payload: bytes of payload
+ * @side: this machine, in memory that machines share; else 0
+ * @home: where it is waited for; else 0
  */
 struct syncevent_stat {
 	uint32_t size;
@@ -257,6 +277,9 @@ struct syncevent_stat {
 	uint32_t waiters;
 	uint64_t rings;
 	uint64_t wakes;
+	uint64_t payload;
+	uint32_t side;
+	uint32_t home;
 };
 
 /**
@@ -278,18 +301,20 @@ int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat);
  * @blob: where the bytes go
  * @size: room in @blob
  *
- * The bytes may travel by any means: they hold for as long as this handle is open
- * in this process. Who knows them can import them if it may look into this
- * process (/proc: same user, or privileged), in the same PID namespace.
+ * The bytes may travel by any means. Those of an event that was made with attr.pci are
+ * for programs of all machines that share the memory: who has them can import it, for
+ * as long as it lives. Those of the shm provider hold for as long as this handle is
+ * open in this process, and for who may look into it (/proc: same user, or
+ * privileged), in the same PID namespace.
  *
  * Return: the blob's length; -EINVAL: @flags; -ENOSPC: @size is too small; -EBADF:
- * the handle is read-only and SYNCEVENT_RDONLY is not set; -EIDRM; -EOPNOTSUPP:
- * not of the shm provider.
+ * the handle is read-only and SYNCEVENT_RDONLY is not set; -EIDRM; -EPERM: another
+ * machine made it; -EOPNOTSUPP: neither of the shm provider nor made with attr.pci.
  */
 int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_t size);
 
 /**
- * syncevent_import() - a handle of an event that another process exported
+ * syncevent_import() - a handle of an event that was exported
  * @ev: where the handle goes
  * @blob: from syncevent_export()
  * @size: its length
@@ -298,7 +323,10 @@ int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_
  *
  * Return: 0; -EINVAL: not a blob, damaged, or of another version; -ENOENT: the
  * handle or the process that exported it is gone; -EACCES: no right to look into
- * it, or the key is wrong; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM.
+ * it, or the key is wrong; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM. From another
+ * machine also -ENODEV: no device here shares memory with it, or that is not attached;
+ * -EPROTO: what the region says of the event makes no sense; -EAGAIN: another import of
+ * it is being undone and does not end.
  */
 int syncevent_import(struct syncevent **ev, const void *blob, size_t size);
 
@@ -361,6 +389,146 @@ int syncevent_query(enum syncevent_provider provider, struct syncevent_caps *cap
 const char *syncevent_strerror(int err);
 
 /*
+ * ---- between machines ---------------------------------------------------------
+ *
+ * Machines that share the memory of a PCI device, a region, are sides of it, with a
+ * number each. What is waited on there works as everywhere. In addition a wait ends with
+ * -EPIPE, and what polls with POLLERR, once a machine is dead on which it depends: that
+ * which made the event, its home, or, if attr.publishers was SYNCEVENT_LOC_REMOTE_PCI,
+ * the last that imported it with the right to update. docs/pci-peers.md has more.
+ */
+
+/**
+ * struct syncevent_pci - a region, as this machine sees it
+ * @size: sizeof(struct syncevent_pci)
+ * @flags: SYNCEVENT_PCI_* of linux/syncevent.h
+ * @device: path of its device
+ * @address: PCI address here, of the form 0000:00:10.0
+ * @id: of the region, the same on all sides; zero as is what follows until it is attached
+ * @alive: a bit for each side whose heart beats
+ * @side: this machine
+ * @sides: how many there can be
+ * @slots: room for events, of all sides
+ * @slots_used: by events that this machine made and that are not given back
+ * @payload_pages: room for payload, of all sides, 4096 bytes each
+ * @reserved: zero
+ * @rung: how often this machine rang others
+ * @irqs: how often it was rung
+ */
+struct syncevent_pci {
+	uint32_t size;
+	uint32_t flags;
+	char device[32];
+	char address[16];
+	uint64_t id[2];
+	uint64_t alive;
+	uint32_t side;
+	uint32_t sides;
+	uint32_t slots;
+	uint32_t slots_used;
+	uint32_t payload_pages;
+	uint32_t reserved;
+	uint64_t rung;
+	uint64_t irqs;
+};
+
+/**
+ * syncevent_pci_get() - which regions are there?
+ * @index: from 0 on
+ * @pci: its size set by the caller, the rest filled
+ *
+ * Return: 0; -ENOENT: there are no more; -EACCES: no right to open this one, of which
+ * @pci->device is told nevertheless; -EINVAL or -E2BIG: @pci->size; -EMFILE; -ENFILE;
+ * -ENOMEM.
+ */
+int syncevent_pci_get(unsigned int index, struct syncevent_pci *pci);
+
+/**
+ * struct syncevent_pci_side - a machine of a region
+ * @size: sizeof(struct syncevent_pci_side)
+ * @alive: 1 if its heart beats
+ * @epoch: random, another one for each time that it attached; 0: it is not attached
+ * @address: PCI address of the region over there
+ */
+struct syncevent_pci_side {
+	uint32_t size;
+	uint32_t alive;
+	uint64_t epoch;
+	char address[16];
+};
+
+/**
+ * syncevent_pci_side() - ask about a machine
+ * @pci: which region, as attr.pci
+ * @side: which machine
+ * @info: its size set by the caller, the rest filled
+ *
+ * Return: 0; -EINVAL: no such side, or @info->size; -E2BIG; -ENODEV: no such region, or
+ * not attached; -EACCES; -EMFILE; -ENFILE; -ENOMEM.
+ */
+int syncevent_pci_side(const char *pci, unsigned int side, struct syncevent_pci_side *info);
+
+/** SYNCEVENT_EXPORT_MAX - longest name between machines, in bytes without the final NUL */
+#define SYNCEVENT_EXPORT_MAX	63
+
+/**
+ * syncevent_export_name() - give an event a name between machines, or take it away
+ * @ev: an event that was made with attr.pci, here
+ * @name: 1 to SYNCEVENT_EXPORT_MAX bytes; NULL: it has no name any more
+ * @flags: SYNCEVENT_RDONLY: who opens it may read and wait only; or 0
+ *
+ * Every program, of any side, that may open the device may open it then. The name ends
+ * with the event. It is a name of the region, not of a file.
+ *
+ * Return: 0; -EINVAL: @flags, or an empty name; -ENAMETOOLONG; -EEXIST; -EBADF: the
+ * handle is read-only; -EIDRM; -EPERM: another machine made it; -EOPNOTSUPP: not made
+ * with attr.pci.
+ */
+int syncevent_export_name(struct syncevent *ev, const char *name, unsigned int flags);
+
+/**
+ * syncevent_import_name() - a handle of an event by its name between machines
+ * @ev: where the handle goes
+ * @pci: which region, as attr.pci
+ * @name: as given to syncevent_export_name()
+ * @flags: SYNCEVENT_RDONLY or 0
+ *
+ * Return: 0; -ENOENT: no such name; -ENODEV: no such region, or not attached; -EINVAL:
+ * @flags, or an empty name; -ENAMETOOLONG; -EACCES: no right to open the device, or the
+ * name was just taken away; -EIDRM; -EMFILE; -ENFILE; -ENOMEM; -EPROTO and -EAGAIN as
+ * syncevent_import().
+ */
+int syncevent_import_name(struct syncevent **ev, const char *pci, const char *name,
+			  unsigned int flags);
+
+/**
+ * syncevent_payload() - map an event's payload
+ * @ev: an event that was made with attr.pages, on any side
+ * @ptr: gets the address
+ * @len: gets the length in bytes, a multiple of 4096; or NULL
+ *
+ * The same memory for all machines: what was written before an update can be read
+ * after a wait that saw it. Zeroed when the event is made. Read-only if the handle is.
+ * Valid until the handle is closed; an access after the event was revoked is SIGBUS.
+ *
+ * Return: 0; -EOPNOTSUPP: it has none, or this machine's pages are larger; -EIDRM;
+ * -ENOMEM.
+ */
+int syncevent_payload(struct syncevent *ev, void **ptr, size_t *len);
+
+/**
+ * syncevent_dpa_handle() - what firmware of an accelerator calls the event
+ * @ev: an event that was made with attr.pci, here
+ * @handle: gets it: for syncevent/dpa.h on a device that shares the region
+ *
+ * A number, no secret: firmware that shares the memory has all rights to it.
+ *
+ * Return: 0; -EBADF: the handle is read-only; -EIDRM; -EPERM: another machine made it;
+ * -EOPNOTSUPP: not made with attr.pci.
+ */
+int syncevent_dpa_handle(struct syncevent *ev, uint64_t *handle);
+
+/*
  * ---- data path: no allocation, no system call unless a sleeper asks ----------
  *
  * Whether an update succeeded is decided when it is made. One that crosses a
@@ -376,7 +544,8 @@ SYNCEVENT_DIRECT int syncevent_set(struct syncevent *ev, uint64_t value);
 /**
  * syncevent_add() - add @n modulo 2^64 (release)
  *
- * @old, if not NULL, gets the value before. Return: 0; -EBADF: read-only; -EIDRM.
+ * @old, if not NULL, gets the value before. Return: 0; -EBADF: read-only; -EIDRM;
+ * -EOPNOTSUPP: it works at its home alone (SYNCEVENT_STAT_HOME_ADDS).
  */
 SYNCEVENT_DIRECT int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old);
 
@@ -440,8 +609,9 @@ struct syncevent_wait_opts {
  * moments in which a look is taken; a handler that runs just then interrupts nothing.
  *
  * Return: 0; -ETIMEDOUT; -EINTR: a signal whose handler has no SA_RESTART (shm on
- * kernels before 5.16, or where futex_waitv(2) is refused: any handler); -EIDRM: revoked; -EINVAL: @cond or @opts;
- * -E2BIG: @opts; -ENOMEM. Success wins over a time-out or signal that comes with it.
+ * kernels before 5.16, or where futex_waitv(2) is refused: any handler); -EIDRM: revoked;
+ * -EPIPE: a machine on which it depends is dead; -EINVAL: @cond or @opts; -E2BIG: @opts;
+ * -ENOMEM. Success wins over a time-out, signal or death that comes with it.
  */
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		   uint64_t mask, const struct syncevent_wait_opts *opts,
@@ -481,13 +651,13 @@ struct syncevent_many {
  *
  * any: ends when one condition holds; the lowest index wins among those that
  * hold at the first look. all: ends when each has held at some moment during
- * the call. An event that is revoked before its condition was seen to hold ends
- * it with -EIDRM.
+ * the call. An event that is revoked, or depends on a machine that is dead, before its
+ * condition was seen to hold ends it with -EIDRM or -EPIPE.
  *
  * The events may be of one provider, and on attr.addr. The first call on those of
  * the kernel provider opens /dev/syncevent and keeps it open.
  *
- * Return: 0; -ETIMEDOUT; -EINTR; -EIDRM (@index and the status tell which);
+ * Return: 0; -ETIMEDOUT; -EINTR; -EIDRM or -EPIPE (@index and the status tell which);
  * -EINVAL: @many, @count, @flags or @opts; -E2BIG: @opts; -EXDEV: events of the
  * kernel provider and of shm together; -ENOMEM; or, as the
  * device must be opened, -ENOENT, -ENODEV, -EACCES, -EPERM, -EMFILE or -ENFILE
@@ -552,7 +722,7 @@ int syncevent_read(struct syncevent *ev, uint64_t *value);
  * struct syncevent_done - a completion
  * @cookie: as given to syncevent_queue_add()
  * @value: the value that satisfied the condition, if @status is 0
- * @status: 0, -ETIMEDOUT or -EIDRM
+ * @status: 0, -ETIMEDOUT, -EIDRM or -EPIPE
  */
 struct syncevent_done {
 	uint64_t cookie;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * blob.c - events as bytes
+ * blob.c - events as bytes; those that go between machines: pci.c
  *
  * A blob of the shm provider says in which process the event's file is open, and as
  * which file descriptor. The kernel decides who may look there: whoever may read
@@ -40,18 +40,25 @@ _Static_assert(sizeof(struct blob) == 48 && sizeof(struct blob) <= SYNCEVENT_BLO
 	       "docs/abi.md");
 
 /* FNV-1a: against accidents; against forgery there is the key. */
-static uint32_t checksum(const struct blob *blob)
+uint32_t se_blob_sum(const void *blob, size_t size)
 {
-	const unsigned char *bytes = (const unsigned char *)blob;
+	const unsigned char *bytes = blob;
 	uint32_t sum = 0x811c9dc5U;
 	size_t i;
 
-	for (i = 0; i < offsetof(struct blob, checksum); i++)
+	for (i = 0; i < size - sizeof(sum); i++)
 		sum = (sum ^ bytes[i]) * 0x01000193U;
 	return sum;
 }
 
-int syncevent_export(struct syncevent *ev, unsigned int flags, void *to, size_t size)
+int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_t size)
+{
+	if (flags & ~SYNCEVENT_RDONLY)
+		return -EINVAL;
+	return ev->provider->export ? ev->provider->export(ev, flags, blob, size) : -EOPNOTSUPP;
+}
+
+int se_shm_export(struct syncevent *ev, unsigned int flags, void *to, size_t size)
 {
 	const bool update = !(flags & SYNCEVENT_RDONLY);
 	struct blob blob = {
@@ -63,10 +70,6 @@ int syncevent_export(struct syncevent *ev, unsigned int flags, void *to, size_t 
 	};
 	struct stat st;
 
-	if (flags & ~SYNCEVENT_RDONLY)
-		return -EINVAL;
-	if (ev->provider->id != SYNCEVENT_PROVIDER_SHM)
-		return -EOPNOTSUPP;
 	if (update && !ev->writable)
 		return -EBADF;
 	if (!syncevent_cell_live(ev->cell))
@@ -77,7 +80,7 @@ int syncevent_export(struct syncevent *ev, unsigned int flags, void *to, size_t 
 		return -errno;
 	blob.inode = st.st_ino;
 	memcpy(blob.key, se_shm(ev->cell)->key[update], sizeof(blob.key));
-	blob.checksum = checksum(&blob);
+	blob.checksum = se_blob_sum(&blob, sizeof(blob));
 	memcpy(to, &blob, sizeof(blob));
 	return (int)sizeof(blob);
 }
@@ -117,29 +120,46 @@ static bool same_key(const unsigned char *a, const unsigned char *b)
 	return !differ;
 }
 
-int syncevent_import(struct syncevent **ev, const void *from, size_t size)
+static int import_shm(struct syncevent **ev, const struct blob *blob)
 {
 	struct syncevent *imported;
-	struct blob blob;
 	int fd, err;
 
-	if (size != sizeof(blob))
+	if (blob->magic != BLOB_MAGIC || blob->version != BLOB_VERSION ||
+	    blob->flags & ~BLOB_UPDATE || blob->reserved ||
+	    blob->checksum != se_blob_sum(blob, sizeof(*blob)) ||
+	    blob->pid > INT32_MAX || !blob->pid || blob->fd > INT32_MAX)
 		return -EINVAL;
-	memcpy(&blob, from, sizeof(blob));
-	if (blob.magic != BLOB_MAGIC || blob.version != BLOB_VERSION ||
-	    blob.flags & ~BLOB_UPDATE || blob.reserved || blob.checksum != checksum(&blob) ||
-	    blob.pid > INT32_MAX || !blob.pid || blob.fd > INT32_MAX)
-		return -EINVAL;
-	fd = open_exported(&blob);
+	fd = open_exported(blob);
 	if (fd < 0)
 		return fd;
 	err = se_shm_take(&imported, fd);
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
-	if (!same_key(blob.key, se_shm(imported->cell)->key[blob.flags & BLOB_UPDATE])) {
+	if (!same_key(blob->key, se_shm(imported->cell)->key[blob->flags & BLOB_UPDATE])) {
 		syncevent_close(imported);
 		return -EACCES;
 	}
 	*ev = imported;
 	return 0;
+}
+
+int syncevent_import(struct syncevent **ev, const void *from, size_t size)
+{
+	union {
+		struct blob shm;
+		struct syncevent_blob pci;
+	} blob;
+
+	/* Their lengths tell them apart. */
+	_Static_assert(sizeof(blob.shm) != sizeof(blob.pci), "blobs");
+	if (size == sizeof(blob.shm)) {
+		memcpy(&blob.shm, from, size);
+		return import_shm(ev, &blob.shm);
+	}
+	if (size == sizeof(blob.pci)) {
+		memcpy(&blob.pci, from, size);
+		return se_pci_import(ev, &blob.pci);
+	}
+	return -EINVAL;
 }

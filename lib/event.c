@@ -31,8 +31,10 @@ int se_attr(struct syncevent_attr *to, const struct syncevent_attr *attr)
 		if (err)
 			return err;
 	}
-	if (to->flags & ~SYNCEVENT_SILENT || to->reserved ||
+	if (to->flags & ~(SYNCEVENT_SILENT | SYNCEVENT_AT_HOME) || to->reserved ||
 	    (to->publishers | to->subscribers) & ~SYNCEVENT_LOC_ALL)
+		return -EINVAL;
+	if (!to->pci && (to->flags & SYNCEVENT_AT_HOME || to->home || to->pages))
 		return -EINVAL;
 	return 0;
 }
@@ -46,7 +48,9 @@ int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr)
 	if (err)
 		return err;
 	if (a.addr)
-		return a.provider ? -EINVAL : se_addr_create(ev, &a);
+		return a.provider || a.pci ? -EINVAL : se_addr_create(ev, &a);
+	if (a.pci)
+		return a.provider > SYNCEVENT_PROVIDER_KERNEL ? -EINVAL : se_pci_create(ev, &a);
 	provider = se_choose(a.provider);
 	if (provider < 0)
 		return provider;
@@ -126,6 +130,13 @@ static RARE int may_update(const struct syncevent *ev)
 	return syncevent_cell_live(ev->cell) ? 0 : -EIDRM;
 }
 
+static RARE int may_add(const struct syncevent *ev)
+{
+	int err = may_update(ev);
+
+	return err ? err : -EOPNOTSUPP;
+}
+
 static RARE int ring_if_asked(struct syncevent *ev, uint64_t value)
 {
 	if (syncevent_cell_must_ring(ev->cell, value))
@@ -176,8 +187,8 @@ int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old)
 	uint64_t before;
 
 	syncevent_cell_own(cell);
-	if (RARELY(!ev->writable) || RARELY(!syncevent_cell_live(cell)))
-		return may_update(ev);
+	if (RARELY(!ev->addable) || RARELY(!syncevent_cell_live(cell)))
+		return may_add(ev);
 	before = __atomic_fetch_add(ev->value, n, __ATOMIC_SEQ_CST);
 	if (RARELY(old))
 		*old = before;

@@ -7,7 +7,8 @@
  * wait.c	waits on one event and on several
  * queue.c	wait queues; local.c: those that are no kernel's
  * provider.c	which provider, what it guarantees, what errors mean
- * kernel.c	the kernel provider; device.c: /dev/syncevent
+ * kernel.c	the kernel provider; device.c: /dev/syncevent; pci.c: events in memory
+ *		that machines share
  * shm.c	the shm provider, and events on the caller's memory: the shared page,
  *		who sleeps on it and who wakes; names.c and blob.c: how other
  *		processes find it; watch.c: the thread that serves what polls on it,
@@ -42,6 +43,7 @@
 
 #define SE_DEVICE	"/dev/syncevent"
 #define SE_NAMES	"/dev/syncevents"	/* where synceventfs is mounted */
+#define SE_PAYLOAD_PAGE	4096		/* whatever the machine's pages are */
 #define SE_SHM_NAMES	"/dev/shm"
 #define SE_SHM_PREFIX	"syncevent."
 
@@ -69,6 +71,7 @@ struct se_cond {
  * @poll_fd: as syncevent_poll_fd()
  * @read: as syncevent_read()
  * @stat: fill in all but size, provider, value and the UPDATE flag
+ * @export: as syncevent_export(); the flags are checked. NULL: not supported
  * @close: free all that the handle has, and it
  */
 struct se_provider {
@@ -82,6 +85,7 @@ struct se_provider {
 	int (*poll_fd)(struct syncevent *ev);
 	int (*read)(struct syncevent *ev, uint64_t *value);
 	int (*stat)(struct syncevent *ev, struct syncevent_stat *stat);
+	int (*export)(struct syncevent *ev, unsigned int flags, void *blob, size_t size);
 	void (*close)(struct syncevent *ev);
 };
 
@@ -94,12 +98,15 @@ struct se_watch;
  * @provider: who keeps the event
  * @fd: the event; -1 on attr.addr
  * @writable: the right to update. It cannot change: it is the file's own
+ * @addable: the right to add: @writable, unless that works at the event's home alone
+ * @own: what a dead machine is seen by: this side's hint record in a region, else NULL
+ * @pages: of payload; @payload: where they are mapped, once somebody asked
  * @control: shm: the same page, writable, where this handle asks to be rung. NULL:
  *	     the file is read-only, a sleeper looks now and then
  * @watch: shm: what is watched of it, once it was polled or in a queue; watch.c's
  * @first: shm: the value when the handle was made
  *
- * Nothing in it but @watch changes until it is closed.
+ * Nothing in it but @watch and @payload changes until it is closed.
  */
 struct syncevent {
 	__u64 *value;
@@ -107,9 +114,13 @@ struct syncevent {
 	const struct se_provider *provider;
 	int fd;
 	bool writable;
+	bool addable;
 	struct syncevent_cell *control;
 	struct se_watch *watch;
 	uint64_t first;
+	const struct syncevent_hint *own;
+	uint32_t pages;
+	void *payload;
 };
 
 /* ---- event.c ------------------------------------------------------------------ */
@@ -146,6 +157,13 @@ bool se_holds(const struct se_cond *c, uint64_t value);
  */
 int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value);
 
+/**
+ * se_look_closely() - likewise, and does it depend on a machine that is dead?
+ *
+ * Return: also -EPIPE.
+ */
+int se_look_closely(struct syncevent *ev, const struct se_cond *c, uint64_t *value);
+
 /* ---- provider.c ---------------------------------------------------------------- */
 
 /**
@@ -156,10 +174,24 @@ int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value
  */
 int se_choose(uint32_t provider);
 
+/* ---- blob.c, pci.c --------------------------------------------------------------- */
+
+/** se_blob_sum() - checksum of a blob: all bytes before the four that hold it */
+uint32_t se_blob_sum(const void *blob, size_t size);
+
+int se_shm_export(struct syncevent *ev, unsigned int flags, void *blob, size_t size);
+
+int se_pci_create(struct syncevent **ev, const struct syncevent_attr *attr);
+int se_pci_export(struct syncevent *ev, unsigned int flags, void *blob, size_t size);
+int se_pci_import(struct syncevent **ev, const struct syncevent_blob *blob);
+
 /* ---- kernel.c, device.c ---------------------------------------------------------- */
 
 int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr);
 int se_kernel_from_fd(struct syncevent **ev, int fd);
+
+/** se_kernel_take() - a handle that owns a new file, or closes it; passes errors through */
+int se_kernel_take(struct syncevent **ev, int fd);
 int se_kernel_query(struct syncevent_caps *caps);
 
 /**

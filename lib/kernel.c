@@ -82,10 +82,19 @@ static int kernel_stat(struct syncevent *ev, struct syncevent_stat *stat)
 	stat->waiters = info.waiters;
 	stat->rings = info.rings;
 	stat->wakes = info.wakes;
+	stat->payload = (uint64_t)info.pages * SE_PAYLOAD_PAGE;
+	stat->side = info.side;
+	stat->home = info.home;
 	if (info.flags & SYNCEVENT_INFO_REVOKED)
 		stat->flags |= SYNCEVENT_STAT_REVOKED;
 	if (info.flags & SYNCEVENT_INFO_SILENT)
 		stat->flags |= SYNCEVENT_STAT_SILENT;
+	if (info.flags & SYNCEVENT_INFO_NO_REMOTE_ADD)
+		stat->flags |= SYNCEVENT_STAT_HOME_ADDS;
+	if (info.flags & SYNCEVENT_INFO_PEER_DEAD)
+		stat->flags |= SYNCEVENT_STAT_PEER_DEAD;
+	if (info.flags & SYNCEVENT_INFO_IMPORT)
+		stat->flags |= SYNCEVENT_STAT_IMPORT;
 	return 0;
 }
 
@@ -94,8 +103,15 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static size_t payload_size(const struct syncevent *ev)
+{
+	return (size_t)ev->pages * SE_PAYLOAD_PAGE;
+}
+
 static void kernel_close(struct syncevent *ev)
 {
+	if (ev->payload)
+		munmap(ev->payload, payload_size(ev));
 	munmap(ev->cell, page_size());
 	close(ev->fd);
 	free(ev);
@@ -113,12 +129,14 @@ static const struct se_provider kernel_provider = {
 	.poll_fd = kernel_poll_fd,
 	.read = kernel_read,
 	.stat = kernel_stat,
+	.export = se_pci_export,
 	.close = kernel_close,
 };
 
 /* Makes a handle that owns @fd; closes it if that fails. Passes errors through. */
-static int handle(struct syncevent **out, int fd, bool writable)
+static int handle(struct syncevent **out, int fd, const struct syncevent_info *info)
 {
+	const bool writable = info->flags & SYNCEVENT_INFO_UPDATE;
 	struct syncevent *ev;
 	void *page;
 	int err;
@@ -145,16 +163,36 @@ static int handle(struct syncevent **out, int fd, bool writable)
 	ev->provider = &kernel_provider;
 	ev->fd = fd;
 	ev->writable = writable;
+	ev->addable = writable && (info->side == info->home ||
+				   !(info->flags & SYNCEVENT_INFO_NO_REMOTE_ADD));
+	if (info->sides > 1)
+		ev->own = (const struct syncevent_hint *)
+			((const char *)page + offsetof(struct syncevent_cell, hint)) + info->side;
+	ev->pages = info->pages;
 	*out = ev;
 	return 0;
+}
+
+int se_kernel_take(struct syncevent **ev, int fd)
+{
+	struct syncevent_info info;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = se_ioctl(fd, SYNCEVENT_IOC_INFO, &info);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return handle(ev, fd, &info);
 }
 
 static int kernel_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags)
 {
 	struct syncevent_dup dup = { .flags = flags };
 
-	return handle(out, se_ioctl(ev->fd, SYNCEVENT_IOC_DUP, &dup),
-		      ev->writable && !flags);
+	return se_kernel_take(out, se_ioctl(ev->fd, SYNCEVENT_IOC_DUP, &dup));
 }
 
 int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr)
@@ -165,6 +203,7 @@ int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr)
 		.publishers = attr->publishers,
 		.subscribers = attr->subscribers,
 	};
+	const struct syncevent_info info = { .flags = SYNCEVENT_INFO_UPDATE, .sides = 1 };
 	int device = se_device_open();
 	int fd;
 
@@ -175,7 +214,7 @@ int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr)
 	/* Whatever lies at /dev/syncevent, it is not the module. */
 	if (fd == -ENOTTY)
 		return -ENODEV;
-	return handle(ev, fd, true);
+	return handle(ev, fd, &info);
 }
 
 int se_kernel_from_fd(struct syncevent **ev, int fd)
@@ -188,7 +227,35 @@ int se_kernel_from_fd(struct syncevent **ev, int fd)
 	if (info.flags & SYNCEVENT_INFO_REVOKED)
 		return -EIDRM;
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return handle(ev, fd < 0 ? -errno : fd, info.flags & SYNCEVENT_INFO_UPDATE);
+	return handle(ev, fd < 0 ? -errno : fd, &info);
+}
+
+int syncevent_payload(struct syncevent *ev, void **ptr, size_t *len)
+{
+	void *payload, *none = NULL;
+
+	if (!ev->pages)
+		return -EOPNOTSUPP;
+	if (!syncevent_cell_live(ev->cell))
+		return -EIDRM;
+	payload = __atomic_load_n(&ev->payload, __ATOMIC_ACQUIRE);
+	if (!payload) {
+		payload = mmap(NULL, payload_size(ev),
+			       ev->writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+			       ev->fd, SE_PAYLOAD_PAGE);
+		if (payload == MAP_FAILED)
+			return errno == EAGAIN ? -ENOMEM : -errno;
+		if (!__atomic_compare_exchange_n(&ev->payload, &none, payload, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			/* Another thread was faster. */
+			munmap(payload, payload_size(ev));
+			payload = none;
+		}
+	}
+	*ptr = payload;
+	if (len)
+		*len = payload_size(ev);
+	return 0;
 }
 
 int se_kernel_query(struct syncevent_caps *caps)

@@ -152,7 +152,7 @@ int syncevent_open(struct syncevent **ev, const char *name, int oflag, mode_t mo
 	err = se_attr(&a, attr);
 	if (err)
 		return err;
-	if (a.addr || oflag & ~(O_ACCMODE | O_CREAT | O_EXCL | O_CLOEXEC) ||
+	if (a.addr || a.pci || oflag & ~(O_ACCMODE | O_CREAT | O_EXCL | O_CLOEXEC) ||
 	    (oflag & O_EXCL && !(oflag & O_CREAT)))
 		return -EINVAL;
 	switch (oflag & O_ACCMODE) {

@@ -232,7 +232,7 @@ static int shm_dup(struct syncevent **out, struct syncevent *ev, unsigned int fl
 static int addr_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags);
 
 /* They differ in where the page is. */
-#define PROVIDER(_id, _dup) {			\
+#define PROVIDER(_id, _dup, _export) {		\
 	.id = _id,				\
 	.ring = shm_ring,			\
 	.revoke = shm_revoke,			\
@@ -242,11 +242,13 @@ static int addr_dup(struct syncevent **out, struct syncevent *ev, unsigned int f
 	.poll_fd = se_watch_poll_fd,		\
 	.read = se_watch_read,			\
 	.stat = shm_stat,			\
+	.export = _export,			\
 	.close = shm_close,			\
 }
 
-static const struct se_provider shm_provider = PROVIDER(SYNCEVENT_PROVIDER_SHM, shm_dup);
-static const struct se_provider addr_provider = PROVIDER(SYNCEVENT_PROVIDER_ADDR, addr_dup);
+static const struct se_provider shm_provider = PROVIDER(SYNCEVENT_PROVIDER_SHM, shm_dup,
+							se_shm_export);
+static const struct se_provider addr_provider = PROVIDER(SYNCEVENT_PROVIDER_ADDR, addr_dup, NULL);
 
 /* Of an event on the caller's memory; takes over the page. */
 static int addr_handle(struct syncevent **out, struct syncevent_cell *page,
@@ -264,6 +266,7 @@ static int addr_handle(struct syncevent **out, struct syncevent_cell *page,
 	ev->provider = &addr_provider;
 	ev->fd = -1;
 	ev->writable = writable;
+	ev->addable = writable;
 	ev->first = __atomic_load_n(value, __ATOMIC_ACQUIRE);
 	*out = ev;
 	return 0;
@@ -309,6 +312,7 @@ int se_shm_handle(struct syncevent **out, int fd, bool writable,
 	ev->provider = &shm_provider;
 	ev->fd = fd;
 	ev->writable = writable;
+	ev->addable = writable;
 	ev->first = __atomic_load_n(&cell->value, __ATOMIC_ACQUIRE);
 	ev->control = writable ? cell : control;
 	*out = ev;

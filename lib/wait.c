@@ -23,7 +23,8 @@ _Static_assert(SYNCEVENT_MANY_MAX == SYNCEVENT_WAIT_MAX, "count of wait_many");
 /* Reading the clock costs as much as some looks, so it is done once in so many. */
 #define LOOKS_PER_CLOCK		32
 
-typedef int look_fn(void *arg);
+/* closely: also for what changes once in a lifetime */
+typedef int look_fn(void *arg, bool closely);
 
 uint64_t se_now(bool realtime)
 {
@@ -72,6 +73,19 @@ int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value
 	return se_holds(c, *value) ? 0 : SE_NOT_YET;
 }
 
+int se_look_closely(struct syncevent *ev, const struct se_cond *c, uint64_t *value)
+{
+	const struct syncevent_wait_opts now = { .size = sizeof(now) };
+	int ret = se_look(ev, c, value);
+
+	if (ret != SE_NOT_YET || !ev->own ||
+	    !(__atomic_load_n(&ev->own->flags, __ATOMIC_RELAXED) & SYNCEVENT_HINT_PEER_DEAD))
+		return ret;
+	/* Who has written that flag? The kernel knows whether this wait depends on the dead. */
+	ret = ev->provider->sleep(ev, c, &now, value);
+	return ret == -ETIMEDOUT ? SE_NOT_YET : ret;
+}
+
 bool se_passed(const struct syncevent_wait_opts *o)
 {
 	return o->deadline != SYNCEVENT_FOREVER &&
@@ -112,18 +126,20 @@ static int spin(look_fn *look, void *arg, const struct syncevent_wait_opts *o)
 	if (o->how == SYNCEVENT_ADAPTIVE)
 		end = se_now(false) + o->spin_ns;
 	for (;;) {
+		bool closely = o->how == SYNCEVENT_YIELD || !(++looks % LOOKS_PER_CLOCK);
+
 		if (o->how == SYNCEVENT_YIELD)
 			sched_yield();
 		else
 			syncevent_cell_pause();
-		ret = look(arg);
+		ret = look(arg, closely);
 		if (ret != SE_NOT_YET)
 			return ret;
-		if (o->how != SYNCEVENT_YIELD && ++looks % LOOKS_PER_CLOCK)
+		if (!closely)
 			continue;
 		if (se_passed(o)) {
 			/* What came before the deadline counts, seen late or not. */
-			ret = look(arg);
+			ret = look(arg, false);
 			return ret == SE_NOT_YET ? -ETIMEDOUT : ret;
 		}
 		if (end != SYNCEVENT_FOREVER && se_now(false) >= end)
@@ -139,11 +155,12 @@ struct one {
 	uint64_t value;
 };
 
-static int look_one(void *arg)
+static int look_one(void *arg, bool closely)
 {
 	struct one *one = arg;
 
-	return se_look(one->ev, &one->c, &one->value);
+	return closely ? se_look_closely(one->ev, &one->c, &one->value) :
+			 se_look(one->ev, &one->c, &one->value);
 }
 
 int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
@@ -161,7 +178,7 @@ int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t oper
 	if (one.c.cond > SYNCEVENT_LE)
 		return -EINVAL;
 
-	ret = look_one(&one);
+	ret = look_one(&one, !o.deadline);
 	if (ret == SE_NOT_YET && !o.deadline)
 		ret = -ETIMEDOUT;
 	if (ret == SE_NOT_YET && o.how != SYNCEVENT_BLOCK &&
@@ -196,7 +213,7 @@ static int seen(struct several *s, unsigned int i, int status, uint64_t value)
 	return --s->left ? SE_NOT_YET : 0;
 }
 
-static int look_several(void *arg)
+static int look_several(void *arg, bool closely)
 {
 	struct several *s = arg;
 	unsigned int i;
@@ -213,7 +230,8 @@ static int look_several(void *arg)
 
 		if (entry->status)
 			continue;
-		ret = se_look(s->many[i].ev, &c, &value);
+		ret = closely ? se_look_closely(s->many[i].ev, &c, &value) :
+				se_look(s->many[i].ev, &c, &value);
 		if (ret != SE_NOT_YET)
 			ret = seen(s, i, ret ? ret : 1, value);
 		if (ret != SE_NOT_YET)
@@ -246,7 +264,7 @@ static int sleep_words(struct several *s, struct se_slice *slice,
 		slice->silent |= se_shm_silent(ev);
 		se_shm_ask(ev, &c);
 	}
-	ret = look_several(s);
+	ret = look_several(s, false);
 	if (ret != SE_NOT_YET)
 		return ret;
 	ret = se_sleep(words, n, slice, o);
@@ -282,7 +300,7 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 	ret = se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, &request);
 	if (ret == -ETIMEDOUT)
 		return SE_NOT_YET;
-	if (ret && ret != -EIDRM)
+	if (ret && ret != -EIDRM && ret != -EPIPE)
 		return ret;
 	i = request.index;
 	return seen(s, back[i], left[i].status, left[i].value);
@@ -296,7 +314,7 @@ static int sleep_several(struct several *s, const struct syncevent_wait_opts *o)
 
 	for (;;) {
 		/* After a signal or the deadline this is the last look: success wins. */
-		ret = look_several(s);
+		ret = look_several(s, false);
 		if (ret != SE_NOT_YET)
 			return ret;
 		if (err != SE_NOT_YET)
@@ -304,7 +322,7 @@ static int sleep_several(struct several *s, const struct syncevent_wait_opts *o)
 		if (passed)
 			return -ETIMEDOUT;
 		err = s->kernel ? sleep_kernel(s, &slice, o) : sleep_words(s, &slice, o);
-		if (!err || err == -EIDRM)
+		if (!err || err == -EIDRM || err == -EPIPE)
 			return err;
 		passed = se_passed(o);
 	}
@@ -319,7 +337,7 @@ static int wait_several(struct several *s, const struct syncevent_wait_opts *o)
 			return se_device_ioctl(SYNCEVENT_IOC_WAIT_MANY, s->request);
 		return sleep_several(s, o);
 	}
-	ret = look_several(s);
+	ret = look_several(s, !o->deadline);
 	if (ret != SE_NOT_YET)
 		return ret;
 	return o->deadline ? spin(look_several, s, o) : -ETIMEDOUT;
@@ -362,7 +380,7 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 	s.left = flags & SYNCEVENT_ALL ? count : 1;
 
 	ret = wait_several(&s, &o);
-	if (ret && ret != -EIDRM)
+	if (ret && ret != -EIDRM && ret != -EPIPE)
 		return ret;
 	for (i = 0; i < count; i++) {
 		many[i].value = entries[i].value;

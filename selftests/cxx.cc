@@ -108,6 +108,26 @@ static void queues(syncevent *ev)
 	syncevent_queue_close(q);
 }
 
+/* Not without the module: what is refused, and how. */
+static void between_machines(syncevent *ev)
+{
+	struct syncevent_pci pci = {};
+	struct syncevent_pci_side side = {};
+	syncevent *other;
+	uint64_t handle;
+	size_t len;
+	void *ptr;
+
+	pci.size = sizeof(pci);
+	side.size = sizeof(side);
+	CHECK(syncevent_pci_get(0, &pci) == -ENOENT);
+	CHECK(syncevent_pci_side("0000:00:10.0", 0, &side) == -ENODEV);
+	CHECK(syncevent_import_name(&other, "0000:00:10.0", "name", 0) == -ENODEV);
+	CHECK(syncevent_export_name(ev, "name", 0) == -EOPNOTSUPP);
+	CHECK(syncevent_payload(ev, &ptr, &len) == -EOPNOTSUPP);
+	CHECK(syncevent_dpa_handle(ev, &handle) == -EOPNOTSUPP);
+}
+
 static void handles(syncevent *ev)
 {
 	const std::string name = "cxx-" + std::to_string(getpid());
@@ -124,6 +144,7 @@ static void handles(syncevent *ev)
 	CHECK(size > 0);
 	CHECK(syncevent_import(&other, blob, static_cast<size_t>(size)) == 0);
 	syncevent_close(other);
+	between_machines(ev);
 	CHECK(syncevent_open(&other, name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600, nullptr) == 0);
 	CHECK(syncevent_unlink(name.c_str()) == 0);
 	CHECK(syncevent_revoke(other) == 0);

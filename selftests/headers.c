@@ -105,7 +105,7 @@ SIZE(syncevent_dup, 8);
 FIELD(syncevent_dup, flags, 0, 4);
 FIELD(syncevent_dup, reserved, 4, 4);
 
-SIZE(syncevent_info, 56);
+SIZE(syncevent_info, 64);
 FIELD(syncevent_info, id, 0, 8);
 FIELD(syncevent_info, value, 8, 8);
 FIELD(syncevent_info, flags, 16, 4);
@@ -117,6 +117,9 @@ FIELD(syncevent_info, sides, 34, 2);
 FIELD(syncevent_info, waiters, 36, 4);
 FIELD(syncevent_info, rings, 40, 8);
 FIELD(syncevent_info, wakes, 48, 8);
+FIELD(syncevent_info, pages, 56, 4);
+FIELD(syncevent_info, home, 60, 2);
+FIELD(syncevent_info, reserved, 62, 2);
 
 SIZE(syncevent_queue_add, 48);
 FIELD(syncevent_queue_add, cookie, 0, 8);
@@ -139,7 +142,7 @@ FIELD(syncevent_completion, reserved, 20, 4);
 
 #define POINTER	sizeof(void *)
 
-SIZE(syncevent_attr, 32 + POINTER);
+SIZE(syncevent_attr, 40 + 2 * POINTER);
 FIELD(syncevent_attr, size, 0, 4);
 FIELD(syncevent_attr, flags, 4, 4);
 FIELD(syncevent_attr, value, 8, 8);
@@ -148,8 +151,11 @@ FIELD(syncevent_attr, subscribers, 20, 4);
 FIELD(syncevent_attr, provider, 24, 4);
 FIELD(syncevent_attr, reserved, 28, 4);
 FIELD(syncevent_attr, addr, 32, POINTER);
+FIELD(syncevent_attr, pci, 32 + POINTER, POINTER);
+FIELD(syncevent_attr, home, 32 + 2 * POINTER, 4);
+FIELD(syncevent_attr, pages, 36 + 2 * POINTER, 4);
 
-SIZE(syncevent_stat, 56);
+SIZE(syncevent_stat, 72);
 FIELD(syncevent_stat, size, 0, 4);
 FIELD(syncevent_stat, provider, 4, 4);
 FIELD(syncevent_stat, id, 8, 8);
@@ -160,6 +166,31 @@ FIELD(syncevent_stat, subscribers, 32, 4);
 FIELD(syncevent_stat, waiters, 36, 4);
 FIELD(syncevent_stat, rings, 40, 8);
 FIELD(syncevent_stat, wakes, 48, 8);
+FIELD(syncevent_stat, payload, 56, 8);
+FIELD(syncevent_stat, side, 64, 4);
+FIELD(syncevent_stat, home, 68, 4);
+
+SIZE(syncevent_pci, 120);
+FIELD(syncevent_pci, size, 0, 4);
+FIELD(syncevent_pci, flags, 4, 4);
+FIELD(syncevent_pci, device, 8, 32);
+FIELD(syncevent_pci, address, 40, 16);
+FIELD(syncevent_pci, id, 56, 16);
+FIELD(syncevent_pci, alive, 72, 8);
+FIELD(syncevent_pci, side, 80, 4);
+FIELD(syncevent_pci, sides, 84, 4);
+FIELD(syncevent_pci, slots, 88, 4);
+FIELD(syncevent_pci, slots_used, 92, 4);
+FIELD(syncevent_pci, payload_pages, 96, 4);
+FIELD(syncevent_pci, reserved, 100, 4);
+FIELD(syncevent_pci, rung, 104, 8);
+FIELD(syncevent_pci, irqs, 112, 8);
+
+SIZE(syncevent_pci_side, 32);
+FIELD(syncevent_pci_side, size, 0, 4);
+FIELD(syncevent_pci_side, alive, 4, 4);
+FIELD(syncevent_pci_side, epoch, 8, 8);
+FIELD(syncevent_pci_side, address, 16, 16);
 
 SIZE(syncevent_caps, 72 + 2 * POINTER);
 FIELD(syncevent_caps, size, 0, 4);

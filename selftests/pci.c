@@ -286,24 +286,13 @@ TEST_F(pci, adds_are_atomic)
 	close(fd);
 }
 
-static void set_checksum(struct syncevent_blob *blob)
-{
-	const unsigned char *bytes = (const unsigned char *)blob;
-	uint32_t sum = 0x811c9dc5U;
-	size_t i;
-
-	for (i = 0; i < offsetof(struct syncevent_blob, checksum); i++)
-		sum = (sum ^ bytes[i]) * 0x01000193U;
-	blob->checksum = sum;
-}
-
 /* One bit of a blob is another, and its checksum right: what does the import say? */
 static int import_forged(const struct syncevent_blob *from, unsigned int bit)
 {
 	struct syncevent_blob blob = *from;
 
 	((unsigned char *)&blob)[bit / 8] ^= (unsigned char)(1 << bit % 8);
-	set_checksum(&blob);
+	pci_set_checksum(&blob);
 	return pci_import(&blob, 0);
 }
 

@@ -14,9 +14,10 @@
  * of the line; where nobody does it is a loss, so it is left to the caller.
  *
  * They leave to the caller what the functions check: that @cell is syncevent_cell()
- * of @ev and not NULL, and that the handle may update. On a read-only one the update
- * is a write to read-only memory: SIGSEGV. Memory order and errors are those of the
- * functions, and so is thread-safety.
+ * of @ev and not NULL, that the handle may update, and that adds work from here
+ * (SYNCEVENT_STAT_HOME_ADDS). On a read-only one the update is a write to read-only
+ * memory: SIGSEGV. Memory order and errors are those of the functions, and so is
+ * thread-safety.
  */
 #ifndef SYNCEVENT_INLINE_H
 #define SYNCEVENT_INLINE_H
@@ -117,7 +118,8 @@ SYNCEVENT_INLINE int syncevent_inline_holds(enum syncevent_cond cond, uint64_t v
  * @mask: applied to the value before it is compared
  * @seen: gets the value that satisfied the condition, or NULL
  *
- * For constant @cond and @mask the loop is as short as one on a bare variable.
+ * For constant @cond and @mask the loop is as short as one on a bare variable. It does
+ * not look whether a machine on which it depends is dead, as syncevent_wait() does.
  * Memory order: acquire. Return: 0; -EIDRM.
  */
 SYNCEVENT_INLINE int syncevent_inline_spin(const struct syncevent_cell *cell,

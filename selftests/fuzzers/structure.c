@@ -61,6 +61,8 @@ static void try_attr(uint8_t *bytes, int judged)
 		/* A pointer is the caller's to get right, but for its alignment. */
 		if (a.addr)
 			a.addr = (uint64_t *)((char *)counter + (uintptr_t)a.addr % 8);
+		if (a.pci)
+			a.pci = "0000:00:10.0";
 		memcpy(bytes, &a, sizeof(a));
 		if (a.provider == SYNCEVENT_PROVIDER_KERNEL)
 			return;
@@ -70,11 +72,17 @@ static void try_attr(uint8_t *bytes, int judged)
 	CHECK(!ret == !!ev);
 	if (!judged) {
 		bool good = a.provider <= SYNCEVENT_PROVIDER_SHM && !a.reserved &&
-			    !(a.flags & ~SYNCEVENT_SILENT) &&
+			    !(a.flags & ~(SYNCEVENT_SILENT | SYNCEVENT_AT_HOME)) &&
 			    !((a.publishers | a.subscribers) & ~0x1fU) &&
 			    (!a.addr || (!a.provider && !((uintptr_t)a.addr % 8)));
 
-		CHECK(ret == (good ? 0 : -EINVAL));
+		if (a.pci)
+			good = good && !a.addr && a.provider != SYNCEVENT_PROVIDER_SHM &&
+			       (!(a.flags & SYNCEVENT_AT_HOME) || a.home != ~0U);
+		else
+			good = good && !(a.flags & SYNCEVENT_AT_HOME) && !a.home && !a.pages;
+		/* There is no region in this world. */
+		CHECK(ret == (!good ? -EINVAL : a.pci ? -ENODEV : 0));
 	}
 	syncevent_close(ev);
 }

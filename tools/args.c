@@ -18,6 +18,8 @@ enum {
 	KEY_HOW,
 	KEY_SILENT,
 	KEY_REVOKE,
+	KEY_READ_ONLY,
+	KEY_HOLD,
 	KEY_COND,		/* + enum syncevent_cond */
 	KEY_COND_LAST = KEY_COND + SYNCEVENT_LE,
 };
@@ -68,6 +70,39 @@ static const struct argp common_argp = { .options = common_options, .parser = pa
 
 static const struct argp_child common_child[] = {
 	{ &common_argp, 0, "Common options:", 10 },
+	{ 0 }
+};
+
+/* Of the verbs that events between machines have too. */
+static const struct argp_option on_options[] = {
+	{ "on", 'o', "PCI", 0,
+	  "In memory that machines share: the PCI address of its device here, as "
+	  "\"syncevent peers\" tells", 0 },
+	{ 0 }
+};
+
+static error_t parse_on(int key, char *arg, struct argp_state *state)
+{
+	struct tool_args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = state->input;
+		return 0;
+	case 'o':
+		args->on = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp on_argp = {
+	.options = on_options, .parser = parse_on, .children = common_child,
+};
+
+static const struct argp_child on_child[] = {
+	{ &on_argp, 0, "Where:", 9 },
 	{ 0 }
 };
 
@@ -177,7 +212,7 @@ static const struct argp selftest_argp = {
 };
 
 static const struct argp get_argp = {
-	.parser = parse_name, .children = common_child, .args_doc = "NAME",
+	.parser = parse_name, .children = on_child, .args_doc = "NAME",
 	.doc = "Print the value.",
 };
 
@@ -186,6 +221,9 @@ static const struct argp_option create_options[] = {
 	{ "mode", 'm', "MODE", 0, "Who may open it, as for chmod(1) (default: 0600)", 0 },
 	{ "silent", KEY_SILENT, NULL, 0,
 	  "It may be updated by what cannot ring, a device: waiters look now and then", 0 },
+	{ "payload", 'P', "N", 0, "Between machines: with N pages of 4096 bytes that they share", 0 },
+	{ "hold", KEY_HOLD, "TIME", 0,
+	  "Between machines: how long to hold it (default: until it is stopped)", 0 },
 	{ 0 }
 };
 
@@ -203,14 +241,24 @@ static error_t parse_create(int key, char *arg, struct argp_state *state)
 	case KEY_SILENT:
 		args->silent = true;
 		return 0;
+	case 'P':
+		return read_value(state, arg, "number of pages", &args->pages);
+	case KEY_HOLD:
+		return read_timeout(state, arg);
+	case ARGP_KEY_END:
+		if (!args->on && (args->pages || args->timeout != SYNCEVENT_FOREVER))
+			return REFUSE(state, "--payload and --hold go with --on");
+		return parse_names(key, state, 1);
 	default:
 		return parse_names(key, state, 1);
 	}
 }
 
 static const struct argp create_argp = {
-	.options = create_options, .parser = parse_create, .children = common_child,
-	.args_doc = "NAME", .doc = "Make an event. It is an error if there is one of that name.",
+	.options = create_options, .parser = parse_create, .children = on_child,
+	.args_doc = "NAME", .doc = "Make an event. It is an error if there is one of that name.\v"
+	"An event between machines (--on) has no file that keeps it: it lives as long as "
+	"this command, which goes on until it is stopped.",
 };
 
 static error_t parse_set(int key, char *arg, struct argp_state *state)
@@ -232,7 +280,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp set_argp = {
-	.parser = parse_set, .children = common_child, .args_doc = "NAME VALUE",
+	.parser = parse_set, .children = on_child, .args_doc = "NAME VALUE",
 	.doc = "Store a value and wake who waits for it.",
 };
 
@@ -254,7 +302,7 @@ static error_t parse_add(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp add_argp = {
-	.parser = parse_add, .children = common_child, .args_doc = "NAME [NUMBER]",
+	.parser = parse_add, .children = on_child, .args_doc = "NAME [NUMBER]",
 	.doc = "Add a number (default: 1) modulo 2^64, wake who waits for the sum, and print it.",
 };
 
@@ -325,7 +373,7 @@ static error_t parse_wait(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp wait_argp = {
-	.options = wait_options, .parser = parse_wait, .children = common_child,
+	.options = wait_options, .parser = parse_wait, .children = on_child,
 	.args_doc = "NAME", .doc = "Wait until a condition holds and print the value that satisfied it.",
 };
 
@@ -354,7 +402,7 @@ static error_t parse_watch(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp watch_argp = {
-	.options = watch_options, .parser = parse_watch, .children = common_child,
+	.options = watch_options, .parser = parse_watch, .children = on_child,
 	.args_doc = "NAME", .doc = "Print the value, and again each time it is seen to differ.",
 };
 
@@ -380,6 +428,45 @@ static const struct argp rm_argp = {
 	.args_doc = "NAME...", .doc = "Remove names. Whoever has the event open can go on using it.",
 };
 
+static const struct argp peers_argp = {
+	.parser = parse_nothing, .children = common_child,
+	.doc = "List the machines with which this one shares memory of a PCI device.",
+};
+
+static const struct argp_option export_options[] = {
+	{ "read-only", KEY_READ_ONLY, NULL, 0, "Who has it may read and wait only", 0 },
+	{ 0 }
+};
+
+static error_t parse_export(int key, char *arg, struct argp_state *state)
+{
+	struct tool_args *args = state->input;
+
+	(void)arg;
+	switch (key) {
+	case KEY_READ_ONLY:
+		args->read_only = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (args->name_count && !args->on && !asks_for_help(args))
+			return REFUSE(state, "--on is missing: which device?");
+		return need_name(state);
+	default:
+		return parse_names(key, state, 1);
+	}
+}
+
+static const struct argp export_argp = {
+	.options = export_options, .parser = parse_export, .children = on_child,
+	.args_doc = "NAME", .doc = "Print an event that this machine made as a blob, for "
+	"programs of all machines that share the memory. Who has it can use the event.",
+};
+
+static const struct argp import_argp = {
+	.parser = parse_name, .children = common_child, .args_doc = "BLOB",
+	.doc = "Open the event of a blob, and tell what it is. \"-\" reads it from stdin.",
+};
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -395,6 +482,9 @@ static const struct {
 	[TOOL_WATCH] = { "syncevent watch", &watch_argp },
 	[TOOL_LIST] = { "syncevent list", &list_argp },
 	[TOOL_RM] = { "syncevent rm", &rm_argp },
+	[TOOL_PEERS] = { "syncevent peers", &peers_argp },
+	[TOOL_EXPORT] = { "syncevent export", &export_argp },
+	[TOOL_IMPORT] = { "syncevent import", &import_argp },
 	[TOOL_SELFTEST] = { "syncevent selftest", &selftest_argp },
 	/* It reads its arguments itself, --help among them. */
 	[TOOL_BENCH] = { "syncevent bench", NULL },
@@ -450,6 +540,9 @@ static const struct argp main_argp = {
 	"  watch      print each change\n"
 	"  list       list the events\n"
 	"  rm         remove events\n"
+	"  peers      list the machines that share memory with this one\n"
+	"  export     print an event of such memory as a blob\n"
+	"  import     tell which event a blob is\n"
 	"  bench      measure beside futexes, eventfds and others\n"
 	"  selftest   try this machine\n\n"
 	"\"syncevent COMMAND --help\" tells more.\v"

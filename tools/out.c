@@ -283,3 +283,47 @@ int tool_fail(const char *what, const char *name, int err)
 		return tool_error("cannot %s '%s': %s", what, text, syncevent_strerror(err));
 	return tool_error("cannot %s: %s", what, syncevent_strerror(err));
 }
+
+/* With an event in memory that machines share. */
+static int fail_on(const char *what, const char *name, const char *on, int err)
+{
+	char text[TOOL_TEXT_MAX], where[TOOL_TEXT_MAX];
+
+	tool_escape(name, text, sizeof(text));
+	tool_escape(on, where, sizeof(where));
+	switch (err) {
+	case -ENODEV:
+		return tool_error("there is no memory shared with other machines on '%s', or it is "
+				  "not attached; \"syncevent peers\" tells what there is", where);
+	case -EACCES:
+	case -EPERM:
+		return tool_error("cannot %s '%s' on %s: permission denied: ask for the group "
+				  "syncevent, to which the device belongs", what, text, where);
+	case -ENOENT:
+		return tool_error("there is no event '%s' on %s; make it, on any of the machines: "
+				  "syncevent create %s --on PCI", text, where, text);
+	case -EEXIST:
+		return tool_error("there is an event '%s' on %s already; use it, or take another name",
+				  text, where);
+	case -EINVAL:
+	case -ENAMETOOLONG:
+		return tool_error("'%s' cannot be a name between machines: it has 1 to %d bytes", text,
+				  SYNCEVENT_EXPORT_MAX);
+	case -ENOSPC:
+		return tool_error("cannot %s '%s' on %s: its memory has no more room for events or "
+				  "payload of this machine; \"syncevent peers\" tells how much is used",
+				  what, text, where);
+	case -EOPNOTSUPP:
+		return tool_error("cannot %s '%s' on %s: that works on the event's home machine "
+				  "alone; others can set it", what, text, where);
+	default:
+		return tool_fail(what, name, err);
+	}
+}
+
+int tool_fail_event(const struct tool_args *args, const char *what, int err)
+{
+	const char *name = args->names[0];
+
+	return args->on ? fail_on(what, name, args->on, err) : tool_fail(what, name, err);
+}

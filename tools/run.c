@@ -32,6 +32,14 @@ static int print_value(const struct tool_args *args, const char *name, uint64_t 
 	return tool_json_print(object);
 }
 
+int tool_open(const struct tool_args *args, int flags, struct syncevent **ev)
+{
+	if (args->on)
+		return syncevent_import_name(ev, args->on, args->names[0],
+					     flags == O_RDONLY ? SYNCEVENT_RDONLY : 0);
+	return syncevent_open(ev, args->names[0], flags, 0, NULL);
+}
+
 static int tool_create(const struct tool_args *args)
 {
 	struct syncevent_attr attr = {
@@ -59,13 +67,13 @@ static int tool_get(const struct tool_args *args)
 	uint64_t value = 0;
 	int err;
 
-	err = syncevent_open(&ev, name, O_RDONLY, 0, NULL);
+	err = tool_open(args, O_RDONLY, &ev);
 	if (err)
-		return tool_fail("open the event", name, err);
+		return tool_fail_event(args, "open the event", err);
 	err = syncevent_get(ev, &value);
 	syncevent_close(ev);
 	if (err)
-		return tool_fail("get the value of", name, err);
+		return tool_fail_event(args, "get the value of", err);
 	return print_value(args, name, value);
 }
 
@@ -75,13 +83,13 @@ static int tool_set(const struct tool_args *args)
 	struct syncevent *ev;
 	int err;
 
-	err = syncevent_open(&ev, name, O_RDWR, 0, NULL);
+	err = tool_open(args, O_RDWR, &ev);
 	if (err)
-		return tool_fail("update the event", name, err);
+		return tool_fail_event(args, "update the event", err);
 	err = syncevent_set(ev, args->value);
 	syncevent_close(ev);
 	if (err)
-		return tool_fail("set", name, err);
+		return tool_fail_event(args, "set", err);
 	return args->json ? print_value(args, name, args->value) : TOOL_OK;
 }
 
@@ -92,13 +100,13 @@ static int tool_add(const struct tool_args *args)
 	uint64_t old = 0;
 	int err;
 
-	err = syncevent_open(&ev, name, O_RDWR, 0, NULL);
+	err = tool_open(args, O_RDWR, &ev);
 	if (err)
-		return tool_fail("update the event", name, err);
+		return tool_fail_event(args, "update the event", err);
 	err = syncevent_add(ev, args->value, &old);
 	syncevent_close(ev);
 	if (err)
-		return tool_fail("add to", name, err);
+		return tool_fail_event(args, "add to", err);
 	return print_value(args, name, old + args->value);
 }
 
@@ -130,11 +138,11 @@ static int tool_wait(const struct tool_args *args)
 	uint64_t value = 0;
 	int err;
 
-	err = syncevent_open(&ev, name, O_RDONLY, 0, NULL);
+	err = tool_open(args, O_RDONLY, &ev);
 	if (err == -EIDRM)
-		return print_outcome(args, "revoked", tool_fail("open the event", name, err));
+		return print_outcome(args, "revoked", tool_fail_event(args, "open the event", err));
 	if (err)
-		return tool_fail("open the event", name, err);
+		return tool_fail_event(args, "open the event", err);
 	err = syncevent_wait(ev, args->cond, args->operand, args->mask, &opts, &value);
 	if (err == -ETIMEDOUT && !syncevent_get(ev, &value))
 		tool_error("timed out; the value of '%s' is %" PRIu64,
@@ -146,11 +154,11 @@ static int tool_wait(const struct tool_args *args)
 	case -ETIMEDOUT:
 		return print_outcome(args, "timeout", TOOL_TIMEOUT);
 	case -EIDRM:
-		return print_outcome(args, "revoked", tool_fail("wait for", name, err));
+		return print_outcome(args, "revoked", tool_fail_event(args, "wait for", err));
 	case -EPIPE:
-		return print_outcome(args, "peer died", tool_fail("wait for", name, err));
+		return print_outcome(args, "peer died", tool_fail_event(args, "wait for", err));
 	default:
-		return tool_fail("wait for", name, err);
+		return tool_fail_event(args, "wait for", err);
 	}
 }
 
@@ -219,7 +227,7 @@ static int run_verb(const struct tool_args *args)
 	case TOOL_INFO:
 		return tool_info(args);
 	case TOOL_CREATE:
-		return tool_create(args);
+		return args->on ? tool_create_on(args) : tool_create(args);
 	case TOOL_GET:
 		return tool_get(args);
 	case TOOL_SET:
@@ -234,6 +242,12 @@ static int run_verb(const struct tool_args *args)
 		return tool_list(args);
 	case TOOL_RM:
 		return tool_rm(args);
+	case TOOL_PEERS:
+		return tool_peers(args);
+	case TOOL_EXPORT:
+		return tool_export(args);
+	case TOOL_IMPORT:
+		return tool_import(args);
 	case TOOL_SELFTEST:
 		return tool_selftest(args);
 	case TOOL_BENCH:

@@ -4,7 +4,7 @@
  *
  * Read in this order: args.c makes a struct tool_args of the command line and
  * does nothing else; run.c carries it out, with a function for each verb here
- * and in watch.c, list.c, info.c, selftest.c; out.c writes results and says
+ * and in watch.c, list.c, info.c, pci.c, selftest.c; out.c writes results and says
  * what is wrong; units.c reads numbers and times.
  */
 #ifndef TOOL_H
@@ -36,6 +36,9 @@ enum tool_verb {
 	TOOL_WATCH,
 	TOOL_LIST,
 	TOOL_RM,
+	TOOL_PEERS,
+	TOOL_EXPORT,
+	TOOL_IMPORT,
 	TOOL_SELFTEST,
 	TOOL_BENCH,
 };
@@ -48,7 +51,8 @@ enum tool_verb {
  * @usage: print its short help instead
  * @version: print the version instead
  * @provider: "kernel", "shm", or NULL for the default
- * @names: the events; points into argv
+ * @on: the region that they are in, or NULL for none
+ * @names: the events, or a blob; points into argv
  * @name_count: how many
  * @value: for create, set and add
  * @mode: for create
@@ -58,7 +62,9 @@ enum tool_verb {
  * @operand: for wait
  * @mask: for wait
  * @how: for wait
- * @timeout: for wait and watch, nanoseconds; SYNCEVENT_FOREVER for none
+ * @pages: for create
+ * @read_only: for export
+ * @timeout: for wait, watch and create, nanoseconds; SYNCEVENT_FOREVER for none
  * @count: for watch, changes until it ends; 0: does not end
  * @revoke: for rm
  * @bench_argc: for bench
@@ -71,6 +77,7 @@ struct tool_args {
 	bool usage;
 	bool version;
 	const char *provider;
+	const char *on;
 	char **names;
 	unsigned int name_count;
 	uint64_t value;
@@ -81,6 +88,8 @@ struct tool_args {
 	uint64_t operand;
 	uint64_t mask;
 	enum syncevent_how how;
+	uint64_t pages;
+	bool read_only;
 	uint64_t timeout;
 	uint64_t count;
 	bool revoke;
@@ -106,7 +115,17 @@ int tool_run(const struct tool_args *args);
 /* Both. */
 int syncevent_tool_main(int argc, char **argv);
 
+/*
+ * Opens the event that a verb is about, by @flags O_RDONLY or O_RDWR. Returns 0 or a
+ * negative errno.
+ */
+int tool_open(const struct tool_args *args, int flags, struct syncevent **ev);
+
 /* Verbs in files of their own. They return what to exit with. */
+int tool_peers(const struct tool_args *args);
+int tool_create_on(const struct tool_args *args);
+int tool_export(const struct tool_args *args);
+int tool_import(const struct tool_args *args);
 int tool_watch(const struct tool_args *args);
 int tool_list(const struct tool_args *args);
 int tool_info(const struct tool_args *args);
@@ -158,6 +177,9 @@ int tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * none if it is NULL, and what to do about it. Returns what to exit with.
  */
 int tool_fail(const char *what, const char *name, int err);
+
+/* Likewise, with the event that a verb is about, wherever it is. */
+int tool_fail_event(const struct tool_args *args, const char *what, int err);
 
 /* Whether a synceventfs is mounted on @folder. */
 bool tool_names_mounted(const char *folder);

@@ -116,7 +116,6 @@ static int sleep_for_change(int fd, uint64_t deadline, const sigset_t *mask)
 static int watch(const struct tool_args *args, struct syncevent *ev, const sigset_t *mask)
 {
 	uint64_t deadline = tool_deadline(args->timeout);
-	const char *name = args->names[0];
 	uint64_t value = 0, changes = 0;
 	int status, err, fd;
 
@@ -143,7 +142,7 @@ static int watch(const struct tool_args *args, struct syncevent *ev, const sigse
 	case -ETIMEDOUT:
 		return TOOL_TIMEOUT;
 	default:
-		return tool_fail("watch", name, err);
+		return tool_fail_event(args, "watch", err);
 	}
 }
 
@@ -155,9 +154,9 @@ int tool_watch(const struct tool_args *args)
 
 	/* Before the library makes a thread, which inherits what is blocked. */
 	catch_signals(&during);
-	err = syncevent_open(&ev, args->names[0], O_RDONLY, 0, NULL);
+	err = tool_open(args, O_RDONLY, &ev);
 	if (err)
-		return tool_fail("open the event", args->names[0], err);
+		return tool_fail_event(args, "open the event", err);
 	status = watch(args, ev, &during);
 	syncevent_close(ev);
 	return status;

@@ -712,7 +712,8 @@ int syncevent_poll_fd(struct syncevent *ev);
  * Reads the value if the condition holds, which then is the one last read. Does
  * not reset the counter: while an armed condition holds the fd stays readable.
  *
- * Return: 0; -EAGAIN: the condition does not hold; -EIDRM: revoked; -ENOMEM.
+ * Return: 0; -EAGAIN: the condition does not hold; -EIDRM: revoked; -EPIPE: nor does it,
+ * and a machine on which it depends is dead; -ENOMEM.
  */
 int syncevent_read(struct syncevent *ev, uint64_t *value);
 
@@ -756,9 +757,10 @@ int syncevent_queue_fd(const struct syncevent_queue *q);
  * there at once.
  *
  * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EXDEV: @ev is of
- * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -ENOSPC:
- * too many entries of this user; -ENOMEM; -EAGAIN: no thread can be made; or, on
- * attr.addr in a queue of the kernel provider, as syncevent_create().
+ * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -EPIPE: the
+ * condition does not hold, and a machine on which it depends is dead; -ENOSPC: too many
+ * entries of this user; -ENOMEM; -EAGAIN: no thread can be made; or, on attr.addr in a
+ * queue of the kernel provider, as syncevent_create().
  */
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,

@@ -77,7 +77,8 @@ const char *syncevent_strerror(int err)
 	case ENOENT:
 		return "no such event, or the module syncevent is not loaded";
 	case ENODEV:
-		return "the module syncevent is not loaded, or synceventfs is not mounted";
+		return "the module syncevent is not loaded, synceventfs is not mounted, or there "
+		       "is no such region";
 	case EACCES:
 	case EPERM:
 		return "permission denied";
@@ -94,7 +95,10 @@ const char *syncevent_strerror(int err)
 	case EDQUOT:
 		return "too many events of this user";
 	case ENOSPC:
-		return "no room: too many entries of this user, or too small a buffer";
+		return "no room: too many entries of this user, too small a buffer, or a full "
+		       "region";
+	case EPROTO:
+		return "what the region says of the event makes no sense";
 	case ENOTSUP:
 		return "not supported by this kind of event";
 	default:

@@ -335,7 +335,7 @@ TEST(each_error_has_a_sentence)
 	static const int documented[] = {
 		0, EINVAL, E2BIG, EIDRM, ENOENT, ENODEV, EACCES, EPERM, EMFILE, ENFILE, ENOMEM,
 		EEXIST, ENAMETOOLONG, ENOSPC, EBADF, ENOTSUP, EOPNOTSUPP, ETIMEDOUT, EINTR, EXDEV,
-		EAGAIN, EALREADY, EPIPE,
+		EAGAIN, EALREADY, EPIPE, EPROTO,
 	};
 	const char *text;
 	size_t i;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 #
 # The samples do what they say, on the shm provider, and the README shows what is true:
-# its C block is samples/hello.c, and its two shells print what it says. (TAP; needs no
-# module)
+# its C block is samples/hello.c, and its two shells print what it says; likewise the C
+# block of docs/pci-peers.md. (TAP; needs no module)
 #
 # usage: samples.sh
 # environment: abs_top_srcdir, abs_top_builddir
@@ -12,6 +12,7 @@ set -u
 samples=$abs_top_builddir/samples
 tool=$abs_top_builddir/tools/syncevent
 readme=$abs_top_srcdir/README.md
+peers=$abs_top_srcdir/docs/pci-peers.md
 hang="timeout -k 10 120"
 export SYNCEVENT_PROVIDER=shm
 
@@ -36,9 +37,9 @@ block() {	# LANGUAGE N FILE
 		'$0 == start { on = ++k == n; next } /^```$/ { on = 0 } on' "$3"
 }
 
-is_hello() {	# README
+shows() {	# FILE SAMPLE
 	block c 1 "$1" >"$work/block"
-	sed 1d "$abs_top_srcdir/samples/hello.c" | diff - "$work/block" >"$work/log" 2>&1
+	sed 1d "$abs_top_srcdir/samples/$2" | diff - "$work/block" >"$work/log" 2>&1
 }
 
 # The lines with a prompt, as a script; the others, as what it prints. The README's x
@@ -113,11 +114,33 @@ $hang "$samples/queue" >"$work/out" 2>"$work/log" &&
 	sort "$work/out" | diff "$work/wanted" - >"$work/log"
 result $? "queue hears of every worker, half through and through"
 
-is_hello "$readme"
+# Two machines take guests: here are their samples' words alone.
+says() {	# STATUS TEXT PROGRAM ARGUMENT...
+	wanted=$1 text=$2
+	shift 2
+	$hang "$samples/$@" >"$work/log" 2>&1
+	[ $? -eq "$wanted" ] && grep -q -- "$text" "$work/log"
+}
+for program in local_pci remote_pci; do
+	says 0 "--pci-addr=ADDRESS" $program --help
+	result $? "$program --help"
+	says 2 "unrecognized option '--rdma'" $program --rdma
+	result $? "$program: an unknown option"
+	says 2 "'soon' is no number" $program --timeout soon
+	result $? "$program: no number"
+	says 1 "there is no such region" $program --pci-addr ffff:00:00.0
+	result $? "$program: no such region"
+done
+says 1 "an argument is out of its range" remote_pci --blob "$readme"
+result $? "remote_pci: what is no blob"
+
+shows "$readme" hello.c
 result $? "the README's program is samples/hello.c"
 sed 's/SYNCEVENT_GE, 5/SYNCEVENT_GE, 6/' "$readme" >"$work/README.md"
-! is_hello "$work/README.md"
+! shows "$work/README.md" hello.c
 result $? "noticed: another program in the README"
+shows "$peers" hello_pci.c
+result $? "the program of docs/pci-peers.md is samples/hello_pci.c"
 
 if [ -x "$tool" ]; then
 	two_shells "$readme"

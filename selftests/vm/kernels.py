@@ -45,8 +45,8 @@ class Kernel:
         self.append = append
         self.chroot = chroot        # folder with the compiler, None: the host's
 
-    def build_module(self, outdir, kmod=None, quiet=True):
-        """Build syncevent.ko in outdir; kmod: another folder with the sources."""
+    def build_module(self, outdir, kmod=None, quiet=True, name="syncevent"):
+        """Build NAME.ko in outdir; kmod: another folder with the sources."""
         environment = dict(os.environ)
         environment.pop("MAKEFLAGS", None)
         if kmod:
@@ -62,8 +62,8 @@ class Kernel:
         if done.returncode or not quiet:
             sys.stdout.write(done.stdout)
         if done.returncode:
-            raise KernelError("the module does not build for %s" % self.name)
-        return os.path.join(outdir, "syncevent.ko")
+            raise KernelError("the module %s does not build for %s" % (name, self.name))
+        return os.path.join(outdir, name + ".ko")
 
 
 def say(*words):

@@ -5,6 +5,7 @@
  */
 #include "pci.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
@@ -280,6 +281,92 @@ TEST_F(pci_samples, the_event_ends)
 {
 	gone(_metadata, self, "");
 	gone(_metadata, self, "--async");
+}
+
+/* Set takes no notice of what was there, add does; each leaves its own sum. */
+TEST_F(pci_samples, set_and_add_differ)
+{
+	static const struct {
+		const char *options;
+		uint64_t sum;
+		const char *says;
+	} forms[] = {
+		{ "", 1, "remote_pci: wait: the event was revoked" },
+		{ "--atomic", 101, "WRONG: 100, and it should be 0" },
+	};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		int fd = -1;
+
+		if (is_owner())
+			ASSERT_LE(0, fd = pci_offer("hundred", 100, 0));
+		ASSERT_EQ(0, meet(self));
+		if (is_owner()) {
+			EXPECT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, forms[i].sum, se_patience(),
+					     NULL));
+			close(fd);
+		} else {
+			ASSERT_TRUE(begin(self, "remote_pci " TIMEOUT " -n hundred %s",
+					  forms[i].options));
+			EXPECT_EQ(1, end(self));
+			EXPECT_SAYS(forms[i].says);
+		}
+		ASSERT_EQ(0, meet(self));
+	}
+}
+
+/* arm64 has one of the two. */
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait	SYS_epoll_pwait
+#endif
+
+/* What /proc/PID/FILE begins with. */
+static void proc_text(const char *pid, const char *file, char text[64])
+{
+	char path[300];
+	size_t size = 63;
+
+	memset(text, 0, 64);
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
+	copy(path, true, text, &size);
+}
+
+/* The local_pci that sleeps in one of these system calls; 0: there is none. */
+static pid_t asleep_in(long call, long other)
+{
+	struct dirent *entry;
+	pid_t pid = 0;
+	char text[64];
+	DIR *proc = opendir("/proc");
+
+	while (proc && !pid && (entry = readdir(proc))) {
+		proc_text(entry->d_name, "comm", text);
+		if (strcmp(text, "local_pci\n"))
+			continue;
+		proc_text(entry->d_name, "syscall", text);
+		if (strtol(text, NULL, 10) == call || strtol(text, NULL, 10) == other)
+			pid = atoi(entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return pid;
+}
+
+TEST_F(pci_samples, a_call_and_epoll_differ)
+{
+	pid_t pid;
+
+	if (!is_owner())
+		return;
+	ASSERT_TRUE(begin(self, "local_pci " TIMEOUT));
+	ASSERT_TRUE(se_until(pid = asleep_in(SYS_ioctl, SYS_ioctl)));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_NE(0, end(self));
+	ASSERT_TRUE(begin(self, "local_pci " TIMEOUT " --async"));
+	ASSERT_TRUE(se_until(pid = asleep_in(SYS_epoll_wait, SYS_epoll_pwait)));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_NE(0, end(self));
 }
 
 TEST_F(pci_samples, a_wrong_answer)

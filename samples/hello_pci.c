@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 	if (!err && argc > 1) {			/* what is written before "1" is there with it */
 		snprintf(text, 4096, "%s", argv[1]);
 		err = syncevent_set(ev, 1);
+		text = argv[1];			/* the event may end now */
 	} else if (!err) {
 		err = syncevent_wait(ev, SYNCEVENT_EQ, 1, UINT64_MAX, NULL, NULL);
 	}

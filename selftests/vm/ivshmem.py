@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+"""Memory that guests share, and their doorbells: the server for QEMU's ivshmem-doorbell."""
+
+import os
+import selectors
+import socket
+import struct
+import threading
+
+SIZE = 16 << 20
+VECTORS = 1
+
+
+class Server(threading.Thread):
+    """The protocol of ivshmem, version 0 (QEMU's docs/specs/ivshmem-spec.txt)."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.memory = os.memfd_create("ivshmem")
+        os.ftruncate(self.memory, SIZE)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(path)
+        self._listener.listen(8)
+        self._peers = {}        # number: (socket, eventfds)
+        self._joined = 0
+
+    @staticmethod
+    def _say(peer, number, fd=None):
+        socket.send_fds(peer, [struct.pack("<q", number)], [] if fd is None else [fd])
+
+    def _join(self):
+        peer = self._listener.accept()[0]
+        # A number that was used and left twice makes QEMU 7.2 abort in the others.
+        number = self._joined
+        self._joined += 1
+        mine = [os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) for _ in range(VECTORS)]
+        self._say(peer, 0)
+        self._say(peer, number)
+        self._say(peer, -1, self.memory)
+        for other, (their, events) in self._peers.items():
+            for event in mine:
+                self._say(their, number, event)
+            for event in events:
+                self._say(peer, other, event)
+        for event in mine:
+            self._say(peer, number, event)
+        self._peers[number] = (peer, mine)
+        return number, peer
+
+    def _leave(self, number):
+        peer, events = self._peers.pop(number)
+        peer.close()
+        for event in events:
+            os.close(event)
+        for other, _ in self._peers.values():
+            try:
+                self._say(other, number)
+            except OSError:
+                pass
+
+    def run(self):
+        selector = selectors.DefaultSelector()
+        selector.register(self._listener, selectors.EVENT_READ, None)
+        while True:
+            for key, _ in selector.select():
+                if key.data is None:
+                    number, peer = self._join()
+                    selector.register(peer, selectors.EVENT_READ, number)
+                    continue
+                try:
+                    gone = not key.fileobj.recv(1)
+                except OSError:
+                    gone = True
+                if gone:
+                    selector.unregister(key.fileobj)
+                    self._leave(key.data)

@@ -79,12 +79,15 @@ SYNCEVENT_INLINE uint64_t syncevent_cell_get(const struct syncevent_cell *cell)
  * SE-A: orders the update of `value` before the reads of the hints. On x86 the
  * update is a locked instruction and so the barrier itself; only the compiler
  * is left to be held back. A 32-bit x86 compiler may make its 64-bit update
- * without one.
+ * without one. On RISC-V the memory may be I/O, which the compilers' fences need not
+ * order.
  */
 SYNCEVENT_INLINE void syncevent_cell_se_a(void)
 {
 #if defined(__x86_64__)
 	__asm__ __volatile__("" ::: "memory");
+#elif defined(__riscv)
+	__asm__ __volatile__("fence iorw, iorw" ::: "memory");
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif

@@ -5,12 +5,13 @@
  * headers.sh compiles it in each language and word size: the numbers are the
  * same for all, so it proves that a 32-bit program, a 64-bit program, C and C++
  * mean the same bytes; but for the pointers in three structures of the library,
- * which no other program sees. With CELL_ONLY it takes syncevent/cell.h alone, for
- * units that have no Linux headers.
+ * which no other program sees. With FREESTANDING it takes the headers alone that are
+ * for units without Linux.
  */
 #include <stddef.h>
 #include <syncevent/cell.h>
-#ifndef CELL_ONLY
+#include <syncevent/dpa.h>
+#ifndef FREESTANDING
 #include <linux/syncevent.h>
 #include <syncevent.h>
 #endif
@@ -40,7 +41,64 @@ ASSERT(SYNCEVENT_HINT_WAKE_ALL == 1 && SYNCEVENT_HINT_PEER_DEAD == 2);
 ASSERT(SYNCEVENT_STATE_MASK == 3 && SYNCEVENT_STATE_LIVE == 1);
 ASSERT(SYNCEVENT_SIDES_MAX == 64);
 
-#ifndef CELL_ONLY
+SIZE(syncevent_region_header, 104);
+FIELD(syncevent_region_header, magic, 0, 8);
+FIELD(syncevent_region_header, version, 8, 4);
+FIELD(syncevent_region_header, sides, 12, 4);
+FIELD(syncevent_region_header, size, 16, 8);
+FIELD(syncevent_region_header, id, 24, 16);
+FIELD(syncevent_region_header, format_epoch, 40, 8);
+FIELD(syncevent_region_header, slots, 48, 4);
+FIELD(syncevent_region_header, slot_shift, 52, 4);
+FIELD(syncevent_region_header, side_offset, 56, 8);
+FIELD(syncevent_region_header, desc_offset, 64, 8);
+FIELD(syncevent_region_header, ack_offset, 72, 8);
+FIELD(syncevent_region_header, ring_offset, 80, 8);
+FIELD(syncevent_region_header, slot_offset, 88, 8);
+FIELD(syncevent_region_header, payload_offset, 96, 8);
+
+SIZE(syncevent_region_side, 1024);
+FIELD(syncevent_region_side, epoch, 0, 8);
+FIELD(syncevent_region_side, heartbeat, 8, 8);
+FIELD(syncevent_region_side, format_epoch, 16, 8);
+FIELD(syncevent_region_side, doorbell, 24, 4);
+FIELD(syncevent_region_side, address, 28, 4);
+FIELD(syncevent_region_side, fenced, 64, 512);
+
+SIZE(syncevent_region_desc, 256);
+FIELD(syncevent_region_desc, state, 0, 4);
+FIELD(syncevent_region_desc, flags, 4, 4);
+FIELD(syncevent_region_desc, publishers, 8, 4);
+FIELD(syncevent_region_desc, subscribers, 12, 4);
+FIELD(syncevent_region_desc, payload_first, 16, 4);
+FIELD(syncevent_region_desc, payload_pages, 20, 4);
+FIELD(syncevent_region_desc, exported, 24, 4);
+FIELD(syncevent_region_desc, name_rights, 28, 4);
+FIELD(syncevent_region_desc, key, 32, 32);
+FIELD(syncevent_region_desc, name, 64, 64);
+
+SIZE(syncevent_region_ack, 8);
+FIELD(syncevent_region_ack, gone, 0, 4);
+FIELD(syncevent_region_ack, import, 4, 4);
+
+SIZE(syncevent_region_ring, 2176);
+FIELD(syncevent_region_ring, tail, 0, 4);
+FIELD(syncevent_region_ring, overflow, 4, 4);
+FIELD(syncevent_region_ring, head, 64, 4);
+FIELD(syncevent_region_ring, request, 68, 4);
+FIELD(syncevent_region_ring, entry, 128, 2048);
+
+ASSERT(SYNCEVENT_REGION_MAGIC == 0x4e4f494745524553ULL && SYNCEVENT_REGION_VERSION == 1);
+ASSERT(SYNCEVENT_REGION_PAGE == 4096 && SYNCEVENT_RING_ENTRIES == 256);
+ASSERT(SYNCEVENT_WAKE_NONE == UINT64_MAX);
+ASSERT(SYNCEVENT_STATE_FREE == 0 && SYNCEVENT_STATE_REVOKED == 2);
+ASSERT(SYNCEVENT_STATE_DRAIN == 3 && SYNCEVENT_STATE_GEN_SHIFT == 2);
+ASSERT(SYNCEVENT_CELL_SILENT == 1 && SYNCEVENT_CELL_NO_REMOTE_ADD == 2);
+ASSERT(SYNCEVENT_RIGHT_READ == 1 && SYNCEVENT_RIGHT_UPDATE == 2);
+ASSERT(SYNCEVENT_COND_EQ == 0 && SYNCEVENT_COND_NEQ == 1 && SYNCEVENT_COND_GT == 2);
+ASSERT(SYNCEVENT_COND_GE == 3 && SYNCEVENT_COND_LT == 4 && SYNCEVENT_COND_LE == 5);
+
+#ifndef FREESTANDING
 SIZE(syncevent_create, 24);
 FIELD(syncevent_create, value, 0, 8);
 FIELD(syncevent_create, flags, 8, 4);
@@ -246,4 +304,24 @@ uint64_t use_cell(struct syncevent_cell *cell)
 	while (syncevent_cell_live(cell) && syncevent_cell_get(cell) < 3)
 		syncevent_cell_pause();
 	return syncevent_cell_get(cell);
+}
+
+int use_dpa(struct syncevent_dpa *dpa);
+int use_dpa(struct syncevent_dpa *dpa)
+{
+	uint64_t handle = 0, value = 0;
+	int ret = syncevent_dpa_attach(dpa);
+
+	if (ret || syncevent_dpa_find(dpa, "name", &handle) < 0 ||
+	    syncevent_dpa_import(dpa, handle, SYNCEVENT_RIGHT_READ))
+		return ret;
+	ret = syncevent_dpa_wait(dpa, handle, SYNCEVENT_COND_GT, 1, UINT64_MAX,
+				 SYNCEVENT_DPA_FOREVER, &value);
+	if (ret || syncevent_dpa_set(dpa, handle, 1) || syncevent_dpa_tick(dpa) ||
+	    syncevent_dpa_add(dpa, handle, 1, &value) || syncevent_dpa_ring(dpa, handle, 1) ||
+	    syncevent_dpa_get(dpa, handle, &value))
+		return ret;
+	syncevent_dpa_forget(dpa, handle);
+	syncevent_dpa_detach(dpa);
+	return syncevent_dpa_payload(dpa, handle, &value) != NULL;
 }

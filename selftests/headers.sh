@@ -73,7 +73,7 @@ layout() {
 
 # As on a unit without Linux or a C library.
 freestanding() {
-	compile "$1" "$2" "$3" -U__linux__ -ffreestanding -DCELL_ONLY <"$1/selftests/headers.c"
+	compile "$1" "$2" "$3" -U__linux__ -ffreestanding -DFREESTANDING <"$1/selftests/headers.c"
 }
 
 # Every inline function is in the library too, for other languages.
@@ -193,12 +193,13 @@ for bits in 64 32; do
 			continue
 		fi
 		[ $language = C99 ] && words="$words $bits"
-		for header in linux/syncevent.h syncevent.h syncevent/cell.h syncevent/inline.h; do
+		for header in linux/syncevent.h linux/syncevent_region.h syncevent.h syncevent/cell.h \
+				syncevent/inline.h syncevent/region.h syncevent/side.h syncevent/dpa.h; do
 			result "$header compiles alone: $language, $bits bit" \
 				alone "$t" "$language" "-m$bits" "$header"
 		done
 		result "layout: $language, $bits bit" layout "$t" "$language" "-m$bits"
-		result "syncevent/cell.h without Linux: $language, $bits bit" \
+		result "headers without Linux: $language, $bits bit" \
 			freestanding "$t" "$language" "-m$bits"
 	done
 done
@@ -245,6 +246,10 @@ broken "a field of the library that moved" include/syncevent.h '/^struct synceve
 	layout C99 -m64
 broken "a cell that differs without Linux" include/syncevent/cell.h 's/uint16_t sides/uint32_t sides/' \
 	freestanding C99 -m64
+broken "a region that differs without Linux" include/syncevent/region.h 's/uint32_t doorbell/uint64_t doorbell/' \
+	freestanding C99 -m64
+broken "a region that moved" include/uapi/linux/syncevent_region.h 's/__u32 doorbell/__aligned_u64 doorbell/' \
+	layout C99 -m64
 broken "a symbol that the map lacks" lib/libsyncevent.map '/syncevent_disarm;/d' map_fits
 broken "an inline function that the map lacks" lib/libsyncevent.map '/syncevent_inline_add;/d' map_fits
 broken "a symbol that only the map has" lib/libsyncevent.map 's/\tsyncevent_arm;/&\n\tsyncevent_arms;/' \

@@ -2,7 +2,7 @@
 /*
  * What a kernel believes of a region that another machine wrote (kmod/geometry.h): of
  * a header that is accepted all parts lie in the memory, in order, and a blob that is
- * accepted names a slot of it.
+ * accepted names a slot of it. Firmware (syncevent/dpa.h) believes the same.
  *
  * Input: the size of the memory in pages, what to make of the header, the header as it
  * is or XORed with one that is right, and a blob in the same way.
@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <syncevent/dpa.h>
 
 #include "geometry.h"
 
@@ -60,6 +61,19 @@ static void right_header(struct syncevent_region_header *header, const struct se
 	};
 }
 
+static void check_dpa(struct syncevent_region_header *header, uint64_t size,
+		      const struct se_geometry *geo)
+{
+	struct syncevent_dpa dpa = { .base = header, .len = size, .side = 1 };
+
+	CHECK(!se_dpa_geometry(&dpa) == !!geo);
+	CHECK(!geo || (dpa.sides == geo->sides && dpa.slots == geo->slots &&
+		       dpa.slot_shift == geo->slot_shift && dpa.pages == geo->payload_pages &&
+		       dpa.side_at == geo->side && dpa.desc_at == geo->desc &&
+		       dpa.ack_at == geo->ack && dpa.ring_at == geo->ring &&
+		       dpa.slot_at == geo->slot && dpa.payload_at == geo->payload));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const __u64 id[2] = { 1, 2 };
@@ -83,7 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(!memcmp(&geo, &chosen, sizeof(geo)));
 		xor_with(&header, &in.header, sizeof(header));
 	}
-	if (!se_geometry_read(&geo, &header, memory))
+	made = se_geometry_read(&geo, &header, memory);
+	check_dpa(&header, memory, made ? &geo : NULL);
+	if (!made)
 		return 0;
 	check_parts(&geo, memory);
 

@@ -6,7 +6,10 @@ import os
 import shlex
 
 KERNELS = ("release", "debug", "kcsan")
-SUITES = ("native", *KERNELS, *("pair-" + kernel for kernel in KERNELS))
+# Guests that share memory: two; one and a DPA; two and a DPA.
+GROUPS = ("pair", "dpa", "trio")
+SUITES = ("native", *KERNELS,
+          *("%s-%s" % (group, kernel) for group in GROUPS for kernel in KERNELS))
 SLOW = "slow"
 
 

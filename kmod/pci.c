@@ -375,6 +375,7 @@ static long se_pci_info(struct file *file, void *arg)
 	if (r->transport->direct_atomics)
 		info->flags |= SYNCEVENT_PCI_ATOMICS;
 	info->irqs = atomic64_read(&r->irqs);
+	info->masked = READ_ONCE(r->masked);
 	return 0;
 }
 

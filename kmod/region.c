@@ -26,8 +26,8 @@ MODULE_PARM_DESC(peer_timeout_ms, "a side is dead after so long without a heartb
 /* Heartbeats within the time-out: some may come late. */
 #define SE_TICKS	16
 
-/* Rounds of the rings in one run of the worker. */
-#define SE_TAKES_MAX	64
+/* Rounds of the rings in one run of the worker, however long they take. */
+#define SE_TAKES_MAX	32
 
 /* Its own: what users make the other do must not hold up what other machines wait for. */
 struct workqueue_struct *se_region_workqueue;
@@ -316,11 +316,13 @@ static bool se_region_fenced(struct se_region *r)
 
 static void se_region_work(struct work_struct *work)
 {
-	struct se_region *r = container_of(work, struct se_region, work);
+	struct se_region *r = container_of(to_delayed_work(work), struct se_region, work);
 	unsigned int n;
 
+	/* Else whoever attaches has it run again. */
 	if (!se_attached(r))
 		return;
+	se_region_resume(r);
 	if (test_and_clear_bit(SE_JUDGE_ALL, &r->todo))
 		se_slots_judge(r);
 	for (n = 0; n < SE_TAKES_MAX; n++) {
@@ -328,8 +330,8 @@ static void se_region_work(struct work_struct *work)
 			return;
 		cond_resched();
 	}
-	/* Others want this worker too. */
-	queue_work(se_region_workqueue, &r->work);
+	/* Rings that never become empty: others want this CPU too. */
+	se_region_charge(r, SE_LOOKS_MAX + 1);
 }
 
 static void se_region_follow(struct work_struct *work)
@@ -398,10 +400,8 @@ static void se_region_tick(struct work_struct *work)
 		return;
 	}
 
-	if (test_and_clear_bit(SE_POLLED, &r->todo))
-		r->transport->mask(r, false);
 	/* What came without a doorbell, or was lost with one. */
-	se_region_work(&r->work);
+	queue_delayed_work(se_region_workqueue, &r->work, 0);
 	se_slots_look(r, false);
 	se_slots_mourn(r, died);
 	queue_delayed_work(se_region_workqueue, &r->tick, se_tick());
@@ -448,6 +448,7 @@ struct se_region *se_region_alloc(struct device *parent,
 	r->transport = transport;
 	mutex_init(&r->lock);
 	init_rwsem(&r->faults);
+	spin_lock_init(&r->rate);
 	INIT_LIST_HEAD(&r->drain);
 	r->window = jiffies;	/* they begin before 0, from which they are not "after" */
 	for (side = 0; side < SYNCEVENT_SIDES_MAX; side++) {
@@ -457,7 +458,7 @@ struct se_region *se_region_alloc(struct device *parent,
 	timer_setup(&r->beat, se_region_beat, 0);
 	INIT_DELAYED_WORK(&r->tick, se_region_tick);
 	INIT_DELAYED_WORK(&r->follow, se_region_follow);
-	INIT_WORK(&r->work, se_region_work);
+	INIT_DELAYED_WORK(&r->work, se_region_work);
 	return r;
 }
 
@@ -489,12 +490,14 @@ void se_region_remove(struct se_region *r)
 	u64 epoch;
 
 	se_pci_unregister(r);
+	spin_lock_irq(&r->rate);
 	WRITE_ONCE(r->gone, true);
+	spin_unlock_irq(&r->rate);
 	cancel_delayed_work_sync(&r->tick);
 	epoch = r->epoch;
 	se_region_detach(r);
 	se_slots_forget(r);
-	cancel_work_sync(&r->work);
+	cancel_delayed_work_sync(&r->work);
 	cancel_delayed_work_sync(&r->follow);
 	cancel_delayed_work_sync(&r->tick);
 	se_timer_shutdown(&r->beat);

@@ -34,6 +34,7 @@
  *   se_peer.take		the ring from that side
  *     se_event.lock
  *   se_peer.lock		the ring to that side; under no other but se_region.lock
+ *   se_region.rate		what other machines cost this one; last
  */
 #ifndef SYNCEVENT_REGION_INT_H
 #define SYNCEVENT_REGION_INT_H
@@ -99,8 +100,10 @@ struct se_peer {
 
 enum {
 	SE_JUDGE_ALL,	/* notifications were lost */
-	SE_POLLED,	/* the doorbell is masked, the tick looks at the rings */
 };
+
+/* What other machines may have this one do within a jiffy: interrupts and entries. */
+#define SE_LOOKS_MAX	(200 * MSEC_PER_SEC / HZ)
 
 /**
  * struct se_region - memory shared with other machines
@@ -136,10 +139,13 @@ enum {
  * @tick: attaching, deaths, and what else is looked at now and then
  * @follow: what other sides have ended
  * @work: rings, where an interrupt had too many, and SE_JUDGE_ALL
- * @todo: SE_JUDGE_ALL, SE_POLLED
+ * @todo: SE_JUDGE_ALL
  * @irqs: doorbells that rang here
- * @window: when the interrupts of @burst began, jiffies
- * @burst: interrupts in @window
+ * @rate: see above
+ * @window: the jiffy of @looks
+ * @looks: interrupts and entries in @window
+ * @polled: they were too many: the doorbell is masked, and @work comes soon
+ * @masked: how often it was
  * @first: side whose ring is looked at first
  * @failed: why it could not attach; told once
  * @gone: the device is unbound
@@ -179,11 +185,14 @@ struct se_region {
 	struct timer_list beat;
 	struct delayed_work tick;
 	struct delayed_work follow;
-	struct work_struct work;
+	struct delayed_work work;
 	unsigned long todo;
 	atomic64_t irqs;
+	spinlock_t rate;	/* see above */
 	unsigned long window;
-	unsigned int burst;
+	unsigned int looks;
+	bool polled;
+	u32 masked;
 	u32 first;
 	int failed;
 	bool gone;
@@ -369,10 +378,16 @@ int se_slots_rest(struct se_region *r);
 int se_pci_register(struct se_region *r);
 void se_pci_unregister(struct se_region *r);
 
+/* ---- sysfs.c: its attributes ------------------------------------------------------------ */
+
+extern const struct attribute_group *se_pci_groups[];
+
 /* ---- ring.c: notifications ------------------------------------------------------------- */
 
 void se_ring_side(struct se_region *r, u32 side, u32 slot, u32 generation);
 void se_ring_reset(struct se_region *r, u32 side);
+void se_region_charge(struct se_region *r, unsigned int looks);
+void se_region_resume(struct se_region *r);
 bool se_region_take(struct se_region *r);
 void se_region_irq(struct se_region *r);
 

@@ -24,8 +24,7 @@
 /* Entries taken in one interrupt. */
 #define SE_TAKE_MAX	32
 
-/* Interrupts within a jiffy: more, and the rings are polled for some milliseconds. */
-#define SE_IRQS_MAX	(200 * MSEC_PER_SEC / HZ)
+/* How long the doorbell is masked when too much came. */
 #define SE_POLL_MS	10
 
 /**
@@ -91,7 +90,8 @@ static void se_ring_take(struct se_region *r, u32 side, unsigned int *budget)
 			peer->head = tail;
 			peer->dropped = dropped;
 			set_bit(SE_JUDGE_ALL, &r->todo);
-			queue_work(se_region_workqueue, &r->work);
+			/* However often this is said, it is done now and then. */
+			se_region_charge(r, SE_LOOKS_MAX + 1);
 		}
 		for (; peer->head != tail && left; left--, peer->head++)
 			entry[n++] = READ_ONCE(ring->entry[peer->head %
@@ -155,7 +155,55 @@ bool se_region_take(struct se_region *r)
 			se_ring_take(r, side, &left);
 	}
 	WRITE_ONCE(r->first, (first + 1) % r->geo.sides);
+	se_region_charge(r, SE_TAKE_MAX - left);
 	return !left;
+}
+
+/**
+ * se_region_charge() - other machines had this one do something
+ * @r: the region
+ * @looks: how much
+ *
+ * Beyond the budget of a jiffy nobody rings here for some milliseconds; then the
+ * rings are looked at.
+ *
+ * Context: any.
+ */
+void se_region_charge(struct se_region *r, unsigned int looks)
+{
+	unsigned long irq;
+
+	spin_lock_irqsave(&r->rate, irq);
+	if (time_after(jiffies, r->window)) {
+		r->window = jiffies;
+		r->looks = 0;
+	}
+	r->looks += looks;
+	if (r->looks > SE_LOOKS_MAX && !r->polled && !r->gone) {
+		WRITE_ONCE(r->polled, true);
+		if (r->transport->mask) {
+			r->transport->mask(r, true);
+			WRITE_ONCE(r->masked, r->masked + 1);
+		}
+		mod_delayed_work(se_region_workqueue, &r->work,
+				 msecs_to_jiffies(SE_POLL_MS) + 1);
+	}
+	spin_unlock_irqrestore(&r->rate, irq);
+}
+
+/**
+ * se_region_resume() - let others ring here again
+ * @r: the region; the caller looks at the rings next
+ */
+void se_region_resume(struct se_region *r)
+{
+	spin_lock_irq(&r->rate);
+	if (r->polled) {
+		WRITE_ONCE(r->polled, false);
+		if (r->transport->mask)
+			r->transport->mask(r, false);
+	}
+	spin_unlock_irq(&r->rate);
 }
 
 /**
@@ -167,20 +215,7 @@ bool se_region_take(struct se_region *r)
 void se_region_irq(struct se_region *r)
 {
 	atomic64_inc(&r->irqs);
-	if (!se_attached(r))
-		return;
-	if (time_after(jiffies, r->window)) {
-		r->window = jiffies;
-		r->burst = 0;
-	}
-	if (++r->burst > SE_IRQS_MAX && !test_bit(SE_POLLED, &r->todo)) {
-		/* In this order: the tick clears the bit, then lets the doorbell ring. */
-		r->transport->mask(r, true);
-		set_bit(SE_POLLED, &r->todo);
-		mod_delayed_work(se_region_workqueue, &r->tick,
-				 msecs_to_jiffies(SE_POLL_MS));
-		return;
-	}
-	if (se_region_take(r))
-		queue_work(se_region_workqueue, &r->work);
+	se_region_charge(r, 1);
+	if (se_attached(r) && !READ_ONCE(r->polled) && se_region_take(r))
+		queue_delayed_work(se_region_workqueue, &r->work, 0);
 }

@@ -499,7 +499,7 @@ struct syncevent_pci_name {
  * @slots: of all sides
  * @slots_used: of those that this side may create
  * @payload_pages: of all sides
- * @reserved: zero
+ * @masked: times that the doorbell of this side was held back: too much came
  */
 struct syncevent_pci_info {
 	__aligned_u64 id[2];
@@ -513,7 +513,7 @@ struct syncevent_pci_info {
 	__u32 slots;
 	__u32 slots_used;
 	__u32 payload_pages;
-	__u32 reserved;
+	__u32 masked;
 };
 
 /**

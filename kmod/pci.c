@@ -466,6 +466,7 @@ int se_pci_register(struct se_region *r)
 		.fops = &se_pci_fops,
 		.parent = r->parent,
 		.mode = 0660,
+		.groups = se_pci_groups,
 	};
 	ret = -ENOMEM;
 	if (!r->misc.name)

@@ -633,7 +633,8 @@ struct se_event *se_slot_enter(struct se_event *fresh, bool update)
 	if (!r->epoch)
 		goto err;
 	if (rcu_access_pointer(r->table[slot->index])) {
-		ret = -EAGAIN;
+		/* An own one comes in no other generation. */
+		ret = slot->owner == r->side ? -EIDRM : -EAGAIN;
 		ev = se_slot_hold(r, slot->index);
 		if (!ev)
 			goto err;

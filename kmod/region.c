@@ -396,7 +396,7 @@ static void se_region_tick(struct work_struct *work)
 	}
 	if (again) {
 		se_region_detach(r);
-		mod_delayed_work(se_region_workqueue, &r->tick, 1);
+		mod_delayed_work(se_region_workqueue, &r->tick, se_tick());
 		return;
 	}
 

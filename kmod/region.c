@@ -121,8 +121,8 @@ static void se_region_format(struct se_region *r, const struct se_geometry *geo)
 	shared->payload_offset = geo->payload;
 	/* All that it stands for is there; pairs with se_region_read(). */
 	virt_store_release(&shared->magic, SYNCEVENT_REGION_MAGIC);
-	dev_info(r->parent, "formatted a region of %u sides and %u slots\n", geo->sides,
-		 geo->slots);
+	dev_info_ratelimited(r->parent, "formatted a region of %u sides and %u slots\n",
+			     geo->sides, geo->slots);
 }
 
 /* ---- attaching ------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ static int se_region_attach(struct se_region *r)
 	/* Hints and slots are at rest before anybody believes that this side is here. */
 	virt_store_release(&me->epoch, r->epoch);
 	mutex_unlock(&r->lock);
-	dev_info(r->parent, "side %u of %u attached\n", r->side, r->geo.sides);
+	dev_info_ratelimited(r->parent, "side %u of %u attached\n", r->side, r->geo.sides);
 	return 0;
 }
 
@@ -369,7 +369,8 @@ static void se_region_tick(struct work_struct *work)
 		int ret = se_region_attach(r);
 
 		if (ret && ret != -EAGAIN && ret != r->failed)
-			dev_err(r->parent, "side %u cannot attach: error %d\n", r->side, ret);
+			dev_err_ratelimited(r->parent, "side %u cannot attach: error %d\n",
+					    r->side, ret);
 		r->failed = ret;
 		/* What came meanwhile, without a doorbell. */
 		queue_delayed_work(se_region_workqueue, &r->tick, ret ? se_tick() : 0);

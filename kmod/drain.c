@@ -308,7 +308,9 @@ int se_slots_rest(struct se_region *r)
 		slot->owner = r->side;
 		slot->generation = se_next_generation(r->generation[i]);
 		r->generation[i] = slot->generation;
-		if (n && first < pages && n <= pages - first) {
+		/* Of several that say that they have the same pages one has them. */
+		if (n && first < pages && n <= pages - first &&
+		    find_next_bit(r->pages, first + n, first) >= first + n) {
 			slot->payload = r->side * pages + first;
 			slot->pages = n;
 			bitmap_set(r->pages, first, n);

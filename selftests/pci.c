@@ -21,54 +21,32 @@ struct note {
 
 /**
  * struct pci - a pair of machines in a test
- * @here: counts the steps of this side
- * @there: those of the other
- * @step: so many
+ * @pair: of machines
  * @note: in the payload of side 0's
  */
 FIXTURE(pci) {
-	int here;
-	int there;
-	uint64_t step;
+	struct pci_pair pair;
 	struct note *note;
 };
 
-/* Neither side goes on before the other has come here. */
 static int meet(struct _test_data_pci *self)
 {
-	int ret = se_set(self->here, ++self->step);
-
-	return ret ?: se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+	return pci_meet(&self->pair);
 }
 
 FIXTURE_SETUP(pci)
 {
-	const char *mine = is_owner() ? "step-0" : "step-1";
-	const char *other = is_owner() ? "step-1" : "step-0";
-
 	ASSERT_LE(0, pci_dev()) TH_LOG("%s: %s", PCI_DEV, strerror(errno));
-	ASSERT_TRUE(se_until(pci_alive(BOTH)));
-	/* The other side may still hold what the last test left to it. */
-	ASSERT_TRUE(se_until((self->here = pci_offer(mine, 0, 1)) != -EEXIST));
-	ASSERT_LE(0, self->here);
-	ASSERT_LE(0, self->there = pci_await(other));
+	ASSERT_EQ(0, pci_join(&self->pair, 1));
 	self->note = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  is_owner() ? self->here : self->there, 4096);
+			  is_owner() ? self->pair.here : self->pair.there, 4096);
 	ASSERT_NE(MAP_FAILED, self->note);
-	self->step = 0;
-	ASSERT_EQ(0, meet(self));
 }
 
 FIXTURE_TEARDOWN(pci)
 {
-	/* A side that closes first would end the other's last wait. */
-	EXPECT_EQ(0, meet(self));
-	EXPECT_EQ(0, pci_name(self->here, "gone", 0));
-	se_set(self->here, ++self->step);
-	se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
 	munmap(self->note, 4096);
-	close(self->there);
-	close(self->here);
+	EXPECT_EQ(0, pci_part(&self->pair));
 }
 
 /* An event of side 0, on both sides. */
@@ -224,6 +202,8 @@ TEST_F(pci, sleeping_ping_pong)
 	printf("# %u rounds: rang %u doorbells, was rung %u times\n", rounds,
 	       (unsigned int)(after.rung - before.rung), (unsigned int)(after.irqs - before.irqs));
 	EXPECT_LT(0, after.rung - before.rung);
+	/* Nobody can be in such a hurry while each waits for the other. */
+	EXPECT_EQ(before.masked, after.masked);
 	/* One for each update, and those of the steps, at the most. */
 	EXPECT_GE(rounds + 8, after.rung - before.rung);
 	close(fd);
@@ -259,30 +239,10 @@ TEST_F(pci, doorbells_only_for_sleepers)
 /* Both add, in user space and in the kernel: nothing is lost, and nothing goes back. */
 TEST_F(pci, adds_are_atomic)
 {
-	unsigned int rounds = se_times(10000000), i;
 	int fd = shared(self, "sum", 0);
-	struct syncevent_cell *cell;
-	uint64_t old, last = 0, v;
 
 	ASSERT_LE(0, fd);
-	ASSERT_TRUE(cell = pci_map(fd, PROT_READ | PROT_WRITE));
-	ASSERT_EQ(0, meet(self));
-	for (i = 0; i < rounds; i++) {
-		old = __atomic_fetch_add(&cell->value, 1, __ATOMIC_SEQ_CST);
-		ASSERT_TRUE(!i || old > last) {
-			TH_LOG("add %u: %" PRIu64 " after %" PRIu64, i, old, last);
-		}
-		last = old;
-		if (i % 1000)
-			continue;
-		ASSERT_EQ(0, se_add(fd, 1, &old));
-		ASSERT_LT(last, old);
-		last = old;
-	}
-	ASSERT_EQ(0, meet(self));
-	ASSERT_EQ(0, se_get(fd, &v));
-	EXPECT_EQ(2 * (rounds + (uint64_t)(rounds + 999) / 1000), v);
-	munmap(cell, 4096);
+	EXPECT_EQ(0, pci_add_together(&self->pair, fd, se_times(10000000), 1000));
 	close(fd);
 }
 
@@ -457,6 +417,57 @@ TEST_F(pci, payload_is_shared_and_clean)
 	}
 }
 
+/* The line of an attribute; empty if there is none. */
+static const char *attribute(const char *name)
+{
+	static char text[256];
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/misc/%s/%s", strrchr(PCI_DEV, '/') + 1, name);
+	f = fopen(path, "re");
+	if (!f || !fgets(text, sizeof(text), f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+/* What PCI_INFO and PCI_PEER tell is in /sys as well. */
+TEST_F(pci, attributes)
+{
+	struct syncevent_pci_peer peer = { .side = !my_side() };
+	struct syncevent_pci_info info;
+	char text[256];
+	int fd;
+
+	ASSERT_LE(0, fd = pci_create(0, 0));
+	ASSERT_EQ(0, pci_info(&info));
+	EXPECT_LT(0, info.slots_used);
+	ASSERT_EQ(0, se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_PEER, &peer));
+	snprintf(text, sizeof(text), "%u", info.side);
+	EXPECT_STREQ(text, attribute("side"));
+	snprintf(text, sizeof(text), "%u", info.sides);
+	EXPECT_STREQ(text, attribute("sides"));
+	snprintf(text, sizeof(text), "%u", info.slots);
+	EXPECT_STREQ(text, attribute("slots"));
+	/* What the last test left goes by and by. */
+	EXPECT_TRUE(se_until(!pci_info(&info) &&
+			     info.slots_used == strtoul(attribute("slots_used"), NULL, 10)));
+	snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, (uint64_t)info.id[0],
+		 (uint64_t)info.id[1]);
+	EXPECT_STREQ(text, attribute("region_id"));
+	snprintf(text, sizeof(text), "%04x:%02x:%02x.%x", info.address >> 16,
+		 info.address >> 8 & 0xff, info.address >> 3 & 0x1f, info.address & 7);
+	EXPECT_STREQ(text, attribute("address"));
+	snprintf(text, sizeof(text), "%u alive %04x:%02x:%02x.%x", peer.side,
+		 peer.address >> 16, peer.address >> 8 & 0xff, peer.address >> 3 & 0x1f,
+		 peer.address & 7);
+	EXPECT_STREQ(text, attribute("peers"));
+	close(fd);
+}
+
 TEST_F(pci, only_the_group)
 {
 	struct stat st;
@@ -469,7 +480,10 @@ TEST_F(pci, only_the_group)
 	if (!pid) {
 		if (setgroups(0, NULL) || setgid(1000) || setuid(1000))
 			_exit(1);
-		_exit(open(PCI_DEV, O_RDWR) >= 0 ? 2 : errno == EACCES ? 0 : 3);
+		if (open(PCI_DEV, O_RDWR) >= 0 || errno != EACCES)
+			_exit(2);
+		/* What it may see of it. */
+		_exit(*attribute("peers") && *attribute("side") ? 0 : 3);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);

@@ -136,4 +136,95 @@ static inline struct syncevent_cell *pci_map(int fd, int prot)
 	return cell == MAP_FAILED ? NULL : cell;
 }
 
+/* ---- two machines in a test ------------------------------------------------------- */
+
+/**
+ * struct pci_pair - events by which the sides keep in step
+ * @here: counts the steps of this side
+ * @there: those of the other
+ * @step: so many
+ */
+struct pci_pair {
+	int here;
+	int there;
+	uint64_t step;
+};
+
+/* Neither side goes on before the other has come here. */
+static inline int pci_meet(struct pci_pair *pair)
+{
+	int ret = se_set(pair->here, ++pair->step);
+
+	return ret ?: se_wait(pair->there, SYNCEVENT_COND_GE, pair->step, se_patience(), NULL);
+}
+
+/* The event of this side has so many pages. */
+static inline int pci_join(struct pci_pair *pair, uint32_t pages)
+{
+	if (pci_dev() < 0)
+		return pci_dev();
+	if (!se_until(pci_alive(3)))
+		return -ETIMEDOUT;
+	/* The other side may still hold what the last test left to it. */
+	se_until((pair->here = pci_offer(is_owner() ? "step-0" : "step-1", 0, pages)) != -EEXIST);
+	if (pair->here < 0)
+		return pair->here;
+	pair->there = pci_await(is_owner() ? "step-1" : "step-0");
+	if (pair->there < 0)
+		return pair->there;
+	pair->step = 0;
+	return pci_meet(pair);
+}
+
+static inline int pci_part(struct pci_pair *pair)
+{
+	/* A side that closes first would end the other's last wait. */
+	int ret = pci_meet(pair) ?: pci_name(pair->here, "gone", 0);
+
+	se_set(pair->here, ++pair->step);
+	se_wait(pair->there, SYNCEVENT_COND_GE, pair->step, se_patience(), NULL);
+	close(pair->there);
+	close(pair->here);
+	return ret;
+}
+
+/**
+ * pci_add_together() - add on both sides at the same time
+ * @pair: of machines
+ * @fd: an event of value 0 for both
+ * @mapped: adds of a program
+ * @calls: after how many of those the kernel does one
+ *
+ * Return: 0 if no add was lost; 1 if some were, or one saw less than the one before;
+ * or a negative errno.
+ */
+static inline int pci_add_together(struct pci_pair *pair, int fd, unsigned int mapped,
+				   unsigned int calls)
+{
+	struct syncevent_cell *cell = pci_map(fd, PROT_READ | PROT_WRITE);
+	uint64_t old, last = 0, back = 0, v;
+	unsigned int i;
+	int ret = cell ? pci_meet(pair) : -errno;
+
+	for (i = 0; !ret && i < mapped; i++) {
+		old = __atomic_fetch_add(&cell->value, 1, __ATOMIC_SEQ_CST);
+		back += i && old <= last;
+		last = old;
+		if (i % calls)
+			continue;
+		ret = se_add(fd, 1, &old);
+		back += old <= last;
+		last = old;
+	}
+	ret = ret ?: pci_meet(pair) ?: se_get(fd, &v);
+	if (cell)
+		munmap(cell, 4096);
+	if (ret)
+		return ret;
+	old = 2 * (mapped + (uint64_t)(mapped + calls - 1) / calls);
+	printf("# %llu of %llu adds, %llu went back\n", (unsigned long long)v,
+	       (unsigned long long)old, (unsigned long long)back);
+	return v != old || back;
+}
+
 #endif /* SELFTESTS_PCI_H */

@@ -11,13 +11,19 @@ SIZE = 16 << 20
 VECTORS = 1
 
 
+def make_memory():
+    """What the guests share."""
+    memory = os.memfd_create("ivshmem")
+    os.ftruncate(memory, SIZE)
+    return memory
+
+
 class Server(threading.Thread):
     """The protocol of ivshmem, version 0 (QEMU's docs/specs/ivshmem-spec.txt)."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
-        self.memory = os.memfd_create("ivshmem")
-        os.ftruncate(self.memory, SIZE)
+        self.memory = make_memory()
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
         self._listener.listen(8)

@@ -8,8 +8,11 @@ import shlex
 KERNELS = ("release", "debug", "kcsan")
 # Guests that share memory: two; one and a DPA; two and a DPA.
 GROUPS = ("pair", "dpa", "trio")
+# Of what machines that share memory have, other than the usual.
+FORMS = ("plain", "noatomics", "onecpu", "uniprocessor")
 SUITES = ("native", *KERNELS,
-          *("%s-%s" % (group, kernel) for group in GROUPS for kernel in KERNELS))
+          *("%s-%s" % (group, kernel) for group in GROUPS for kernel in KERNELS),
+          *("pair-%s-%s" % (kernel, form) for kernel in KERNELS for form in FORMS))
 SLOW = "slow"
 
 

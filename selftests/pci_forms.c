@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Events between machines of other forms, which SE_FORM names: without doorbells, without
+ * atomic operations, with one CPU. Side 0 makes the events.
+ */
+#include "pci.h"
+
+static bool form_is(const char *name)
+{
+	const char *form = getenv("SE_FORM");
+
+	return form && !strcmp(form, name);
+}
+
+FIXTURE(forms) {
+	struct pci_pair pair;
+	int fd;
+};
+
+FIXTURE_SETUP(forms)
+{
+	ASSERT_EQ(0, pci_join(&self->pair, 0));
+	ASSERT_LE(0, self->fd = is_owner() ? pci_offer("event", 0, 1) : pci_await("event"));
+}
+
+FIXTURE_TEARDOWN(forms)
+{
+	EXPECT_EQ(0, pci_meet(&self->pair));
+	close(self->fd);
+	EXPECT_EQ(0, pci_part(&self->pair));
+}
+
+/* The device, INFO and the cell say what goes. */
+TEST_F(forms, is_said)
+{
+	bool plain = form_is("plain"), noatomics = form_is("noatomics");
+	struct syncevent_pci_info region;
+	struct syncevent_cell *cell;
+	struct syncevent_info info;
+
+	ASSERT_EQ(0, pci_info(&region));
+	EXPECT_EQ(SYNCEVENT_PCI_ATTACHED | (plain ? 0 : SYNCEVENT_PCI_DOORBELL) |
+		  (noatomics ? 0 : SYNCEVENT_PCI_ATOMICS), region.flags);
+	ASSERT_EQ(0, se_info(self->fd, &info));
+	EXPECT_EQ(plain, !!(info.flags & SYNCEVENT_INFO_SILENT));
+	EXPECT_EQ(noatomics, !!(info.flags & SYNCEVENT_INFO_NO_REMOTE_ADD));
+	ASSERT_TRUE(cell = pci_map(self->fd, PROT_READ));
+	EXPECT_EQ((plain ? SYNCEVENT_CELL_SILENT : 0) |
+		  (noatomics ? SYNCEVENT_CELL_NO_REMOTE_ADD : 0), cell->flags);
+	munmap(cell, 4096);
+	if (form_is("onecpu"))
+		EXPECT_EQ(1, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* A set of the other side ends each way to wait. */
+TEST_F(forms, waits_see_sets)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLIN };
+	struct syncevent_completion done;
+	struct syncevent_wait_entry entry;
+	int q = se_queue(0), ep = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event e = { .events = EPOLLIN };
+	unsigned int i;
+	uint64_t v;
+
+	ASSERT_LE(0, q);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &e));
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, pci_meet(&self->pair));
+		if (i % 2 != my_side()) {
+			if (i % 3)
+				se_sleep_ms(2);
+			ASSERT_EQ(0, se_set(self->fd, i + 1));
+		} else if (i / 2 == 0) {
+			ASSERT_EQ(0, se_wait(self->fd, SYNCEVENT_COND_GT, i, se_patience(), &v));
+			EXPECT_EQ(i + 1, v);
+		} else if (i / 2 == 1) {
+			ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GT, i));
+			ASSERT_EQ(1, poll(&p, 1, SE_HANG_S * 1000));
+		} else if (i / 2 == 2) {
+			ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GT, i));
+			ASSERT_EQ(1, epoll_wait(ep, &e, 1, SE_HANG_S * 1000));
+		} else if (i / 2 == 3) {
+			entry = se_entry(self->fd, SYNCEVENT_COND_GT, i);
+			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, se_patience(), NULL));
+			EXPECT_EQ(i + 1, entry.value);
+		} else {
+			ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GT, i, i, SE_FOREVER));
+			ASSERT_EQ(1, se_reap(q, &done, 1));
+			EXPECT_EQ(i + 1, done.value);
+		}
+		ASSERT_EQ(0, pci_meet(&self->pair));
+	}
+	close(ep);
+	close(q);
+}
+
+/* Without atomics the home adds and nobody else; where that goes for all, none is lost. */
+TEST_F(forms, adds)
+{
+	struct syncevent_pci_create create = { .home = 1 };
+	uint64_t v;
+	int away;
+
+	if (!form_is("noatomics")) {
+		EXPECT_EQ(0, pci_add_together(&self->pair, self->fd, se_times(1000000), 2));
+		return;
+	}
+	if (is_owner()) {
+		ASSERT_LE(0, away = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
+		ASSERT_EQ(0, pci_name(away, "away", 3));
+	} else {
+		ASSERT_LE(0, away = pci_await("away"));
+	}
+	EXPECT_EQ(is_owner() ? 0 : -EOPNOTSUPP, se_add(self->fd, 1, NULL));
+	EXPECT_EQ(is_owner() ? 0 : -EOPNOTSUPP, se_write(self->fd, 1));
+	EXPECT_EQ(is_owner() ? -EOPNOTSUPP : 0, se_add(away, 1, NULL));
+	EXPECT_EQ(is_owner() ? -EOPNOTSUPP : 0, se_write(away, 1));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, se_get(self->fd, &v));
+	EXPECT_EQ(2, v);
+	ASSERT_EQ(0, se_get(away, &v));
+	EXPECT_EQ(2, v);
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	if (!is_owner())
+		ASSERT_EQ(0, se_set(self->fd, 9));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, se_get(self->fd, &v));
+	EXPECT_EQ(9, v);
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	close(away);
+}
+
+/* The end of an event comes to the other side, by a tick if by nothing else. */
+TEST_F(forms, ends)
+{
+	struct syncevent_pci_info info;
+	uint64_t v;
+
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	if (is_owner()) {
+		ASSERT_EQ(0, se_revoke(self->fd));
+	} else {
+		ASSERT_EQ(-EIDRM, se_wait(self->fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+	}
+	EXPECT_EQ(-EIDRM, se_get(self->fd, &v));
+	/* All that is left are the steps. */
+	EXPECT_TRUE(se_until(!pci_info(&info) && info.slots_used <= 1));
+}
+
+TEST_HARNESS_MAIN

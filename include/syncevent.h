@@ -411,7 +411,7 @@ const char *syncevent_strerror(int err);
  * @slots: room for events, of all sides
  * @slots_used: by events that this machine made and that are not given back
  * @payload_pages: room for payload, of all sides, 4096 bytes each
- * @reserved: zero
+ * @masked: how often others rang too much, and could not for some milliseconds
  * @rung: how often this machine rang others
  * @irqs: how often it was rung
  */
@@ -427,7 +427,7 @@ struct syncevent_pci {
 	uint32_t slots;
 	uint32_t slots_used;
 	uint32_t payload_pages;
-	uint32_t reserved;
+	uint32_t masked;
 	uint64_t rung;
 	uint64_t irqs;
 };

@@ -127,6 +127,7 @@ int syncevent_pci_get(unsigned int index, struct syncevent_pci *pci)
 	p.slots = info.slots;
 	p.slots_used = info.slots_used;
 	p.payload_pages = info.payload_pages;
+	p.masked = info.masked;
 	p.rung = info.rung;
 	p.irqs = info.irqs;
 	*pci = p;

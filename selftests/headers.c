@@ -240,7 +240,7 @@ FIELD(syncevent_pci, sides, 84, 4);
 FIELD(syncevent_pci, slots, 88, 4);
 FIELD(syncevent_pci, slots_used, 92, 4);
 FIELD(syncevent_pci, payload_pages, 96, 4);
-FIELD(syncevent_pci, reserved, 100, 4);
+FIELD(syncevent_pci, masked, 100, 4);
 FIELD(syncevent_pci, rung, 104, 8);
 FIELD(syncevent_pci, irqs, 112, 8);
 

@@ -155,6 +155,7 @@ static int show_region(const struct syncevent_pci *pci, int err, struct json_obj
 		tool_json_u64(object, "payload_pages", pci->payload_pages);
 		tool_json_u64(object, "rung", pci->rung);
 		tool_json_u64(object, "irqs", pci->irqs);
+		tool_json_u64(object, "masked", pci->masked);
 		err = show_sides(pci, sides, NULL);
 	} else {
 		err = 0;

@@ -123,18 +123,24 @@ int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat)
  * only be EIDRM, is dropped. An update that crosses a revocation succeeds: it
  * came before, and nobody is left to miss it.
  */
-static RARE int may_update(const struct syncevent *ev)
+static int may_update(const struct syncevent *ev)
 {
 	if (!ev->writable)
 		return -EBADF;
 	return syncevent_cell_live(ev->cell) ? 0 : -EIDRM;
 }
 
-static RARE int may_add(const struct syncevent *ev)
+/* What is wrong; what was seen is not looked at again, it may be different by now. */
+static RARE int no_update(const struct syncevent *ev)
 {
-	int err = may_update(ev);
+	return ev->writable ? -EIDRM : -EBADF;
+}
 
-	return err ? err : -EOPNOTSUPP;
+static RARE int no_add(const struct syncevent *ev)
+{
+	if (ev->writable && !ev->addable && syncevent_cell_live(ev->cell))
+		return -EOPNOTSUPP;
+	return no_update(ev);
 }
 
 static RARE int ring_if_asked(struct syncevent *ev, uint64_t value)
@@ -176,7 +182,7 @@ int syncevent_set(struct syncevent *ev, uint64_t value)
 
 	syncevent_cell_own(cell);
 	if (RARELY(!ev->writable) || RARELY(!syncevent_cell_live(cell)))
-		return may_update(ev);
+		return no_update(ev);
 	(void)__atomic_exchange_n(ev->value, value, __ATOMIC_SEQ_CST);
 	return updated(ev, cell, value);
 }
@@ -188,7 +194,7 @@ int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old)
 
 	syncevent_cell_own(cell);
 	if (RARELY(!ev->addable) || RARELY(!syncevent_cell_live(cell)))
-		return may_add(ev);
+		return no_add(ev);
 	before = __atomic_fetch_add(ev->value, n, __ATOMIC_SEQ_CST);
 	if (RARELY(old))
 		*old = before;

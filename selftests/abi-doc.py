@@ -270,7 +270,7 @@ PAGE_MUTANTS = [
     ("a field left out", r"\| 28 \| 4 \| u32 \| `reserved` \| in \| 0 \|\n", ""),
     ("a field invented", r"(### struct syncevent_queue_cancel: .*\n\n.*\n.*\n.*\n)", r"\1| 8 | 8 | u64 | `more` | in | 0 |\n"),
     ("a field twice", r"(\| 8 \| 8 \| u64 \| `old` .*\n)", r"\1\1"),
-    ("a structure's size", r"struct syncevent_info: 56", "struct syncevent_info: 64"),
+    ("a structure's size", r"struct syncevent_info: 64", "struct syncevent_info: 72"),
     ("a structure left out", r"### struct syncevent_add: 16 bytes(.|\n)*?(?=### struct)", ""),
     ("a 64-bit command number", r"0x4018b915 \| 0x4018b915", "0x4018b916 | 0x4018b915"),
     ("a 32-bit command number", r"0xc020b901 \| 0xc020b901", "0xc020b901 | 0xc01cb901"),

@@ -31,6 +31,14 @@ static const char *region(void)
 	return syncevent_pci_get(0, &pci) ? "none" : pci.address;
 }
 
+/* By a device file that is opened anew: another driver may have had the device. */
+static bool both_alive(void)
+{
+	struct syncevent_pci pci = { .size = sizeof(pci) };
+
+	return !syncevent_pci_get(0, &pci) && pci.alive == 3;
+}
+
 static int make(struct syncevent **ev, const char *name, uint32_t pages)
 {
 	const struct syncevent_attr attr = {
@@ -61,7 +69,7 @@ static int sit_down(struct table *t, const char *name)
 	int err;
 
 	*t = (struct table){ 0 };
-	if (!se_until(pci_alive(3)))
+	if (!se_until(both_alive()))
 		return -ETIMEDOUT;
 	for (i = 0; i < 2; i++)
 		snprintf(text[i], sizeof(text[i]), "%s-%u", name, i);

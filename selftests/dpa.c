@@ -5,6 +5,7 @@
  * what ends its waits.
  */
 #include "dpa.h"
+#include "team.h"
 
 static unsigned int rung;	/* doorbells */
 static uint32_t last_rung;
@@ -508,6 +509,53 @@ TEST_F(dpa, ring_overflow)
 	ASSERT_EQ(0, syncevent_dpa_set(&self->unit, handle, i));
 	EXPECT_EQ(257, to->tail);
 	EXPECT_EQ(45, to->overflow);
+}
+
+/* ---- rubbish ---------------------------------------------------------------------- */
+
+/* Whatever others write, the unit stays within the memory, and every call returns. */
+TEST_F(dpa, rubbish)
+{
+	static const uint32_t parts[] = { 0, 8, SIDE_AT, DESC_AT, ACK_AT, RING_AT, SLOT_AT };
+	unsigned int rounds = se_times(300000), i, attached = 0;
+	struct syncevent_dpa *unit = &self->unit;
+	uint64_t random = 88172645463325252ULL, handle, len, v;
+	uint32_t word, at, slot;
+	char *payload;
+
+	for (i = 0; i < rounds; i++) {
+		if (i % 100 == 0) {
+			format(77);
+			for (slot = 0; slot < 8; slot++) {
+				make(slot, 5);
+				desc(slot)->payload_pages = 1;
+				desc(slot)->name_rights = 3;
+			}
+		}
+		/* Often near the beginning of a part, and often a number that is nearly right. */
+		at = parts[se_random(&random) % 7] + (uint32_t)(se_random(&random) % 2048 & ~3U);
+		word = (uint32_t)se_random(&random);
+		word = i % 3 ? word : word % 64;
+		STORE(*(uint32_t *)(void *)(region + at), word);
+		STORE(turned, turned + se_random(&random) % TIMEOUT);
+		if (syncevent_dpa_tick(unit))
+			attached += !syncevent_dpa_attach(unit);
+		slot = word % 8;
+		handle = (uint64_t)desc(slot)->state >> 2 << 32 | slot;
+		if (i % 5 == 0)
+			handle = se_random(&random);
+		syncevent_dpa_set(unit, handle, i);
+		syncevent_dpa_add(unit, handle, i, &v);
+		syncevent_dpa_ring(unit, handle, SE_MAX);
+		syncevent_dpa_import(unit, handle, 3);
+		syncevent_dpa_forget(unit, handle);
+		syncevent_dpa_wait(unit, handle, i % 6, v, SE_ALL, 0, &v);
+		syncevent_dpa_find(unit, i % 2 ? "" : desc(slot)->name, &handle);
+		payload = syncevent_dpa_payload(unit, handle, &len);
+		if (payload)
+			payload[0] = payload[len - 1] = 1;
+	}
+	EXPECT_LT(rounds / 1000, attached);
 }
 
 TEST_HARNESS_MAIN

@@ -40,7 +40,7 @@
 
 static uint64_t turned;		/* the clock */
 static uint64_t looked;		/* how often somebody looked at it */
-static char *region;		/* what follows its end cannot be touched */
+static char *region;		/* what is around it cannot be touched */
 
 static inline uint64_t turned_clock(void *device)
 {
@@ -160,9 +160,12 @@ static inline int later(struct syncevent_dpa *dpa, uint64_t by)
 
 static inline void make_region(void)
 {
-	region = mmap(NULL, SIZE + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (region == MAP_FAILED || mprotect(region, SIZE, PROT_READ | PROT_WRITE))
+	const size_t around = 64 << 20;
+	char *all = mmap(NULL, SIZE + 2 * around, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED || mprotect(all + around, SIZE, PROT_READ | PROT_WRITE))
 		abort();
+	region = all + around;
 	turned = 1000000;
 }
 

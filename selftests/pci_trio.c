@@ -11,52 +11,27 @@
 
 /**
  * struct trio - one machine in a test
- * @here: counts the steps of this machine
- * @there: those of the other
- * @step: so many
+ * @pair: keeps the machines in step
  * @jobs: of side 0
  */
 FIXTURE(trio) {
-	int here;
-	int there;
-	uint64_t step;
+	struct pci_pair pair;
 	struct jobs jobs;
 };
 
-/* Neither machine goes on before the other has come here. */
-static int meet(struct _test_data_trio *self)
-{
-	int ret = se_set(self->here, ++self->step);
-
-	return ret ?: se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
-}
-
 FIXTURE_SETUP(trio)
 {
-	ASSERT_LE(0, pci_dev()) TH_LOG("%s: %s", PCI_DEV, strerror(errno));
+	ASSERT_EQ(0, pci_join(&self->pair, 0));
 	ASSERT_TRUE(se_until(pci_alive(ALL)));
-	/* The other side may still hold what the last test left to it. */
-	ASSERT_TRUE(se_until((self->here = pci_offer(is_owner() ? "step-0" : "step-1", 0, 0)) !=
-			     -EEXIST));
-	ASSERT_LE(0, self->here);
-	ASSERT_LE(0, self->there = pci_await(is_owner() ? "step-1" : "step-0"));
-	self->step = 0;
 	if (is_owner())
 		ASSERT_EQ(0, jobs_open(&self->jobs));
-	ASSERT_EQ(0, meet(self));
 }
 
 FIXTURE_TEARDOWN(trio)
 {
-	/* A side that closes first would end the other's last wait. */
-	EXPECT_EQ(0, meet(self));
-	EXPECT_EQ(0, pci_name(self->here, "gone", 0));
-	se_set(self->here, ++self->step);
-	se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+	EXPECT_EQ(0, pci_part(&self->pair));
 	if (is_owner())
 		jobs_close(&self->jobs);
-	close(self->there);
-	close(self->here);
 }
 
 /* The job is what follows, as an initialiser. */
@@ -76,7 +51,7 @@ TEST_F(trio, adds_are_atomic)
 	uint64_t old, last = 0, v;
 
 	ASSERT_TRUE(cell);
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	if (is_owner())
 		ASSERT_EQ(0, BEGIN(.op = JOB_ADD, .operand = 1, .handle = handle_of(fd),
 				   .count = rounds));
@@ -95,7 +70,7 @@ TEST_F(trio, adds_are_atomic)
 	}
 	if (is_owner())
 		EXPECT_EQ(0, job_finish(&self->jobs));
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	ASSERT_EQ(0, se_get(fd, &v));
 	EXPECT_EQ(3ULL * rounds + 2 * ((rounds + 99) / 100), v);
 	munmap(cell, 4096);
@@ -110,7 +85,7 @@ TEST_F(trio, in_turn)
 	uint64_t handle = 0;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	if (is_owner())
 		ASSERT_LT(0, handle = handle_of(fd));
 	for (i = 0; i < rounds; i++) {
@@ -125,7 +100,7 @@ TEST_F(trio, in_turn)
 		ASSERT_EQ(0, DO(.op = JOB_WAIT, .cond = SYNCEVENT_COND_GE, .handle = handle,
 				.operand = 2 * i + 2));
 	}
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	close(fd);
 }
 
@@ -137,7 +112,7 @@ TEST_F(trio, revoked_for_all)
 	uint64_t handle, used, v;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	if (is_owner()) {
 		handle = handle_of(fd);
 		ASSERT_EQ(0, pci_info(&info));
@@ -151,7 +126,7 @@ TEST_F(trio, revoked_for_all)
 	} else {
 		EXPECT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_GT, 9, se_patience(), &v));
 	}
-	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_meet(&self->pair));
 	close(fd);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "pci_job.h"
 
+#include <syncevent.h>
+
 #define DPA		1U
 #define BOTH		3ULL
 
@@ -58,8 +60,13 @@ TEST_F(dpa, handles)
 {
 	int fd = pci_create(5, 0);
 	uint64_t handle = handle_of(fd), v;
+	struct syncevent *ev;
 
 	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, syncevent_from_fd(&ev, fd));
+	ASSERT_EQ(0, syncevent_dpa_handle(ev, &v));
+	EXPECT_EQ(handle, v);
+	syncevent_close(ev);
 	ASSERT_EQ(0, DO(.op = JOB_GET, .handle = handle));
 	EXPECT_EQ(5, self->jobs.job->value);
 	ASSERT_EQ(0, DO(.op = JOB_SET, .handle = handle, .operand = 8));
@@ -270,6 +277,19 @@ TEST_F(dpa, stopped_and_fenced)
 	EXPECT_EQ(0, job_finish(&self->jobs));
 	EXPECT_EQ(100, self->jobs.job->value);
 	close(fd);
+}
+
+/* The machine's part of samples/dpa, as it is. */
+TEST(sample)
+{
+	char says[256] = "";
+	FILE *sample;
+
+	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	ASSERT_TRUE(sample = popen("timeout 120 ask_dpa 2>&1", "re"));
+	EXPECT_TRUE(fgets(says, sizeof(says), sample));
+	EXPECT_EQ(0, pclose(sample));
+	EXPECT_STREQ("success: the firmware counted to 1000\n", says);
 }
 
 TEST_HARNESS_MAIN

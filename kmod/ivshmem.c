@@ -40,12 +40,10 @@ static void se_ivshmem_ring(struct se_region *r, u32 doorbell)
 
 static void se_ivshmem_mask(struct se_region *r, bool mask)
 {
-	int irq = pci_irq_vector(to_pci_dev(r->parent), 0);
-
 	if (mask)
-		disable_irq_nosync(irq);
+		disable_irq_nosync(r->irq);
 	else
-		enable_irq(irq);
+		enable_irq(r->irq);
 }
 
 static void se_ivshmem_unmap(struct se_region *r)
@@ -146,7 +144,9 @@ static int se_ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id
 	if (!r->base)
 		goto err_region;
 	if (transport->doorbells) {
-		ret = request_irq(pci_irq_vector(pdev, 0), se_ivshmem_irq, 0, "syncevent", r);
+		/* Kept: to ask for it takes a mutex. */
+		r->irq = pci_irq_vector(pdev, 0);
+		ret = request_irq(r->irq, se_ivshmem_irq, 0, "syncevent", r);
 		if (ret)
 			goto err_region;
 	}
@@ -158,7 +158,7 @@ static int se_ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id
 
 err_irq:
 	if (transport->doorbells)
-		free_irq(pci_irq_vector(pdev, 0), r);
+		free_irq(r->irq, r);
 err_region:
 	se_region_put(r);
 err_vectors:
@@ -173,7 +173,7 @@ static void se_ivshmem_remove(struct pci_dev *pdev)
 
 	se_region_remove(r);
 	if (r->transport->doorbells)
-		free_irq(pci_irq_vector(pdev, 0), r);
+		free_irq(r->irq, r);
 	pci_free_irq_vectors(pdev);
 	pci_release_region(pdev, IVSHMEM_BAR_MEMORY);
 	se_region_put(r);

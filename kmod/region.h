@@ -113,6 +113,7 @@ enum {
  * @number: its N
  * @transport: how to reach the others
  * @registers: of the transport
+ * @irq: of its doorbell, if it has one
  * @base: the memory
  * @phys: its physical address
  * @len: its length
@@ -157,6 +158,7 @@ struct se_region {
 	int number;
 	const struct se_transport *transport;
 	void __iomem *registers;
+	int irq;
 	void *base;
 	phys_addr_t phys;
 	u64 len;

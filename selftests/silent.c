@@ -231,7 +231,7 @@ TEST_F(silent, poll)
 	uint64_t v;
 
 	ASSERT_EQ(0, se_start(&t, poll_fn, &self->fd));
-	ASSERT_TRUE(se_until_sleeps_in(&t, SYS_poll));
+	ASSERT_TRUE(se_until_sleeps(&t));
 	store(self, 12);
 	EXPECT_EQ(POLLIN, se_join(&t));
 	ASSERT_EQ(0, se_read(self->fd, &v));
@@ -380,7 +380,7 @@ TEST_F(silent, another_poll_does_not_take_the_wake_up)
 	ASSERT_EQ(0, parameter("silent_max_us", "500000", NULL, 0));
 	ASSERT_EQ(0, parameter("silent_min_us", "500000", NULL, 0));
 	ASSERT_EQ(0, se_start(&t, poll_fn, &self->fd));
-	ASSERT_TRUE(se_until_sleeps_in(&t, SYS_poll));
+	ASSERT_TRUE(se_until_sleeps(&t));
 	store(self, 12);
 	EXPECT_TRUE(se_poll(self->fd, 0) & POLLIN);
 	EXPECT_EQ(POLLIN, se_join(&t));

@@ -336,6 +336,11 @@ vm_fault_t se_slot_fault(struct se_event *ev, struct vm_fault *vmf)
 		      se_slot_offset(r, slot->index);
 		pfn = PHYS_PFN(at);
 	}
+	/*
+	 * vm_page_prot is write-back, like the transport's mapping for the kernel. On
+	 * arm64, which checks nothing, two attributes for the same memory would cost
+	 * coherence; x86 looks up the kernel's and takes that.
+	 */
 	ret = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, pfn);
 out:
 	up_read(&r->faults);

@@ -43,6 +43,8 @@ SPLATS = [
     "Oops: 0002 [#1] PREEMPT SMP KASAN NOPTI",
     "general protection fault, probably for non-canonical address 0xdffffc0000000000: 0000 [#1]",
     "Kernel panic - not syncing: Fatal exception",
+    "Unable to handle kernel paging request at virtual address dfff800000000001",
+    "Internal error: synchronous external abort: 0000000096000210 [#1] SMP",
     "UBSAN: array-index-out-of-bounds in kmod/queue.c:12:3",
     "ODEBUG: free active (active state 0) object type: timer_list hint: se_tick",
     "refcount_t: underflow; use-after-free.",
@@ -188,6 +190,11 @@ class Lists(unittest.TestCase):
         self.assertEqual(["X=1", "/t/b"], tests[1].command())
         tests[1].reduce(5)
         self.assertEqual(["X=1", "SE_PERCENT=5", "/t/b"], tests[1].command())
+
+    def test_selection_for_every_architecture(self):
+        tests = self.load("a release 60\na-m32 release 60\nb release,x86 60\n")
+        self.assertEqual(tests, suite.select(tests, "release"))
+        self.assertEqual(tests[:1], suite.select(tests, "release", portable=True))
 
     def test_quick_selection(self):
         tests = self.load("a release 60 SE_PERCENT=50\nb release,slow 60\n")

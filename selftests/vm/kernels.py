@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 
+import qemu
 from apt import Apt, AptError, unpack
 from image import extract_vmlinux
 
@@ -37,17 +38,21 @@ class KernelError(Exception):
 class Kernel:
     """A kernel to boot and the folder to build modules against."""
 
-    def __init__(self, name, suite, image, kerneldir, append="", chroot=None):
+    def __init__(self, name, suite, image, kerneldir, append="", chroot=None,
+                 machine=qemu.X86, cross=None, busybox="/bin/busybox"):
         self.name = name
         self.suite = suite          # which tests run: a word of tests.conf
         self.image = image
         self.kerneldir = kerneldir
         self.append = append
         self.chroot = chroot        # folder with the compiler, None: the host's
+        self.machine = machine      # a qemu.Machine
+        self.cross = cross          # an arm64.Cross, None: the host's architecture
+        self.busybox = busybox
 
     def build_module(self, outdir, kmod=None, quiet=True, name="syncevent"):
         """Build NAME.ko in outdir; kmod: another folder with the sources."""
-        environment = dict(os.environ)
+        environment = {**os.environ, **(self.cross.environment if self.cross else {})}
         environment.pop("MAKEFLAGS", None)
         if kmod:
             environment["SYNCEVENT_KMOD"] = os.path.abspath(kmod)
@@ -56,7 +61,8 @@ class Kernel:
             done = build_module(self, outdir, environment)
         else:
             done = subprocess.run(
-                [os.path.join(TOP, "scripts/build-kmod"), self.kerneldir, outdir, "-j2", "modules"],
+                [os.path.join(TOP, "scripts/build-kmod"), self.kerneldir, outdir, "-j2",
+                 *(self.cross.kmod if self.cross else []), "modules"],
                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 text=True, check=False)
         if done.returncode or not quiet:
@@ -106,6 +112,13 @@ def fresh(folder):
 def folder_of(kind, key):
     """Folder of a kernel."""
     return os.path.join(CACHE, "kernels", "%s-%s" % (kind, key))
+
+
+def present(kind):
+    """Folder of the kernel of this kind that is in the cache, newest first."""
+    found = [path for path in glob.glob(folder_of(kind, "*"))
+             if os.path.isdir(path) and not path.endswith(".new")]
+    return max(found, key=version_key, default=None)
 
 
 def version_key(name):
@@ -296,8 +309,13 @@ def get(name):
         return release()
     if name in ("debug", "kcsan"):
         return debug(name)
+    if name in FOREIGN:
+        import arm64            # pylint: disable=import-outside-toplevel
+        return arm64.get(name)
     import otherkernels         # pylint: disable=import-outside-toplevel
     return otherkernels.get(name)
 
 
-NAMES = ["release", "debug", "kcsan", "6.12", "newest"]
+# Of another architecture than this machine: no programs of it run there.
+FOREIGN = ["arm64-lse", "arm64-llsc"]
+NAMES = ["release", "debug", "kcsan", "6.12", "newest", *FOREIGN]

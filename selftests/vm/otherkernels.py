@@ -5,7 +5,6 @@ Their packages are fetched by lists of their own and unpacked into the cache.
 What is there is used without the network; remove its folder to get a newer one.
 """
 
-import glob
 import os
 import re
 
@@ -49,13 +48,6 @@ class Packages:
         raise kernels.KernelError("linux-headers-%s names no compiler" % self.abi)
 
 
-def _present(kind):
-    """Folder of the kernel of this kind that is in the cache, newest first."""
-    found = [path for path in glob.glob(kernels.folder_of(kind, "*"))
-             if os.path.isdir(path) and not path.endswith(".new")]
-    return max(found, key=kernels.version_key, default=None)
-
-
 def _image(deb, folder):
     """Get the image out of its package, ready to boot."""
     kernels.extract_member(deb, "*/vmlinuz*", os.path.join(folder, "vmlinuz"))
@@ -65,7 +57,7 @@ def _image(deb, folder):
 def _backports():
     """6.12, built by the host's compiler."""
     with kernels.locked("6.12"):
-        folder = _present("6.12")
+        folder = kernels.present("6.12")
         if folder is None:
             kernels.say("fetching the kernel of bookworm-backports (about 130 MB)")
             apt = Apt(os.path.join(kernels.CACHE, "apt/6.12"), ["bookworm-backports"])
@@ -92,7 +84,7 @@ def _backports():
 def _newest():
     """The newest kernel, built by the compiler of its own suite in a chroot."""
     with kernels.locked("newest"):
-        folder = _present("newest")
+        folder = kernels.present("newest")
         if folder is None:
             kernels.say("fetching the kernel and the compiler of sid (about 250 MB)")
             apt = Apt(os.path.join(kernels.CACHE, "apt/newest"), ["sid"])

@@ -2,6 +2,7 @@
 """Run a guest and keep what it says."""
 
 import os
+import platform
 import selectors
 import socket
 import subprocess
@@ -9,7 +10,36 @@ import sys
 import tempfile
 import time
 
-QEMU = "qemu-system-x86_64"
+
+class Machine:
+    """What differs between guests of one architecture and of another."""
+
+    def __init__(self, arch, board, cpu, ports, words=""):
+        self.arch = arch
+        self.board = board      # QEMU's options
+        self.cpu = cpu          # under emulation
+        # The kernel's log goes to QEMU's first serial port, what the tests print
+        # to its character device "tests".
+        self.log_port, self.tests_port = ports
+        self.words = words      # of the kernel's command line, under emulation
+
+    @property
+    def native(self):
+        """Whether this machine is of that architecture."""
+        return platform.machine() == self.arch
+
+
+X86 = Machine("x86_64", ["-M", "q35", "-device", "isa-serial,chardev=tests,index=1"],
+              "Nehalem", ("ttyS0", "ttyS1"), "no_timer_check tsc=reliable")
+
+
+def arm64(cpu):
+    """The board has one port of its own: the other is on PCI."""
+    return Machine("aarch64", ["-M", "virt,gic-version=3,its=on",
+                               "-device", "pci-serial,chardev=tests"],
+                   cpu, ("ttyAMA0", "ttyS0"))
+
+
 # Some nested hosts offer the MSR of arch-capabilities but refuse to set it.
 _KVM = ["-accel", "kvm", "-cpu", "host,-arch-capabilities"]
 
@@ -35,23 +65,25 @@ def accel(kernel, initrd):
 
 
 def command(how, kernel, initrd, append="", memory=1024, extra=()):
-    """The QEMU command line but for its serial ports; how: "kvm" or "tcg".
+    """The QEMU command line but for what its ports lead to; how: "kvm" or "tcg".
 
     Always two CPUs and one host thread for each: with one CPU both QEMU and the
     guest kernel make atomic operations non-atomic.
     """
-    words = ["console=ttyS0", "panic=-1", "mitigations=off", "nokaslr",
+    machine = kernel.machine
+    words = ["console=" + machine.log_port, "panic=-1", "mitigations=off", "nokaslr",
              "random.trust_cpu=on", "cryptomgr.notests",
              "rcupdate.rcu_cpu_stall_timeout=300", "quiet"]
     if how == "kvm":
-        machine = _KVM
+        processor = _KVM
     else:
-        machine = ["-cpu", "Nehalem", "-accel", "tcg,thread=multi"]
-        words += ["no_timer_check", "tsc=reliable"]
-    return [QEMU, "-M", "q35", *machine, "-smp", "2", "-m", str(memory),
+        processor = ["-cpu", machine.cpu, "-accel", "tcg,thread=multi"]
+        words += machine.words.split()
+    return ["qemu-system-" + machine.arch, *machine.board, *processor,
+            "-smp", "2", "-m", str(memory),
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-kernel", kernel, "-initrd", initrd,
-            "-append", " ".join(words + append.split()), *extra]
+            "-kernel", kernel.image, "-initrd", initrd,
+            "-append", " ".join(words + kernel.append.split() + append.split()), *extra]
 
 
 class Guest:
@@ -70,7 +102,7 @@ class Guest:
         self.process = subprocess.Popen(
             # However the runner ends, its guest does not outlive it.
             ["setpriv", "--pdeathsig", "KILL", *argv, "-serial", "stdio",
-             "-chardev", "socket,id=tests,path=" + path, "-serial", "chardev:tests"],
+             "-chardev", "socket,id=tests,path=" + path],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
         listener.settimeout(30)
@@ -137,4 +169,5 @@ def interactive(argv):
     with tempfile.NamedTemporaryFile(prefix="syncevent-kernel-log-", delete=False) as log:
         print("kernel log: %s" % log.name)
     sys.stdout.flush()
-    return subprocess.call(argv + ["-serial", "file:" + log.name, "-serial", "mon:stdio"])
+    return subprocess.call(argv + ["-serial", "file:" + log.name, "-mon", "chardev=tests",
+                                   "-chardev", "stdio,id=tests,mux=on,signal=off"])

@@ -14,6 +14,7 @@ SUITES = ("native", *KERNELS,
           *("%s-%s" % (group, kernel) for group in GROUPS for kernel in KERNELS),
           *("pair-%s-%s" % (kernel, form) for kernel in KERNELS for form in FORMS))
 SLOW = "slow"
+X86 = "x86"
 
 
 class SuiteError(Exception):
@@ -60,7 +61,7 @@ def load(path):
         if len(words) < 3 or not words[2].isdigit():
             raise SuiteError("%s: want NAME SUITES SECONDS [VARIABLE=VALUE...]" % where)
         suites = words[1].split(",")
-        unknown = set(suites) - {*SUITES, SLOW}
+        unknown = set(suites) - {*SUITES, SLOW, X86}
         if unknown:
             raise SuiteError("%s: unknown suite %s" % (where, ", ".join(sorted(unknown))))
         if any("=" not in word for word in words[3:]):
@@ -75,9 +76,13 @@ def load(path):
     return tests
 
 
-def select(tests, suite, names=()):
-    """Tests of a suite; those whose name matches one of names (wildcards)."""
+def select(tests, suite, names=(), portable=False):
+    """Tests of a suite; those whose name matches one of names (wildcards).
+
+    portable: those that every architecture can run.
+    """
     return [test for test in tests if suite in test.suites and
+            not (portable and (X86 in test.suites or test.name.endswith("-m32"))) and
             (not names or any(fnmatch.fnmatch(test.name, name) for name in names))]
 
 

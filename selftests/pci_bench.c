@@ -10,7 +10,7 @@
 #include <syncevent.h>
 #include <syncevent/inline.h>
 
-#define RUNS		9
+#define RUNS		9	/* at most; 3 where it is tried out only */
 #define TURNS		2000	/* round trips of spinners in a run */
 #define SLEEPS		500	/* of sleepers */
 #define EVENTS		500	/* that each side makes: 1,000 in all */
@@ -23,6 +23,11 @@ struct table {
 	uint64_t at;
 	uint64_t word_at;
 };
+
+static unsigned int runs(void)
+{
+	return se_times(RUNS) < 3 ? 3 : se_times(RUNS);
+}
 
 static const char *region(void)
 {
@@ -196,17 +201,17 @@ static void compare(struct table *t, const char *what, unsigned int n,
 	unsigned int i;
 
 	n = se_times(n);
-	for (i = 0; i < RUNS; i++) {
+	for (i = 0; i < runs(); i++) {
 		a[i] = once(t, ours, n);
 		b[i] = once(t, bare, n);
 		ratio[i] = a[i] / b[i];
 	}
-	qsort(a, RUNS, sizeof(*a), smaller);
-	qsort(b, RUNS, sizeof(*b), smaller);
-	qsort(ratio, RUNS, sizeof(*ratio), smaller);
+	qsort(a, runs(), sizeof(*a), smaller);
+	qsort(b, runs(), sizeof(*b), smaller);
+	qsort(ratio, runs(), sizeof(*ratio), smaller);
 	if (is_owner())
 		printf("# %s: %.0f ns a round trip, bare word %.0f: %.2f (%.2f to %.2f)\n", what,
-		       a[RUNS / 2], b[RUNS / 2], ratio[RUNS / 2], ratio[0], ratio[RUNS - 1]);
+		       a[runs() / 2], b[runs() / 2], ratio[runs() / 2], ratio[0], ratio[runs() - 1]);
 }
 
 TEST(spinners)
@@ -233,7 +238,7 @@ TEST(one_of_many)
 
 	ASSERT_EQ(0, sit_down(&t, "many"));
 	ASSERT_EQ(0, syncevent_queue_create(&q));
-	for (run = 0; run < RUNS; run++) {
+	for (run = 0; run < runs(); run++) {
 		alone[run] = once(&t, sleeping_turns, se_times(SLEEPS));
 		ASSERT_EQ(0, meet(&t));
 		for (i = 0; i < 2 * EVENTS; i++) {
@@ -257,13 +262,13 @@ TEST(one_of_many)
 		ASSERT_EQ(0, meet(&t));
 		ratio[run] = among[run] / alone[run];
 	}
-	qsort(alone, RUNS, sizeof(*alone), smaller);
-	qsort(among, RUNS, sizeof(*among), smaller);
-	qsort(ratio, RUNS, sizeof(*ratio), smaller);
+	qsort(alone, runs(), sizeof(*alone), smaller);
+	qsort(among, runs(), sizeof(*among), smaller);
+	qsort(ratio, runs(), sizeof(*ratio), smaller);
 	if (is_owner())
 		printf("# asleep: %.0f us a round trip, beside %u other events %.0f: %.2f (%.2f to %.2f)\n",
-		       alone[RUNS / 2] / 1000, 2 * EVENTS, among[RUNS / 2] / 1000, ratio[RUNS / 2],
-		       ratio[0], ratio[RUNS - 1]);
+		       alone[runs() / 2] / 1000, 2 * EVENTS, among[runs() / 2] / 1000, ratio[runs() / 2],
+		       ratio[0], ratio[runs() - 1]);
 	syncevent_queue_close(q);
 	stand_up(&t);
 }
@@ -385,7 +390,7 @@ TEST(doorbells)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
 	close(fd);
-	for (i = 0; i < RUNS; i++) {
+	for (i = 0; i < runs(); i++) {
 		ASSERT_EQ(0, sit_down(&t, "asleep"));
 		ours[i] = once(&t, sleeping_turns, turns);
 		EXPECT_EQ(0, meet(&t));
@@ -396,13 +401,13 @@ TEST(doorbells)
 		ASSERT_EQ(0, hand_over(address, "doorbell", "syncevent"));
 		ratio[i] = ours[i] / bare[i];
 	}
-	qsort(ours, RUNS, sizeof(*ours), smaller);
-	qsort(bare, RUNS, sizeof(*bare), smaller);
-	qsort(ratio, RUNS, sizeof(*ratio), smaller);
+	qsort(ours, runs(), sizeof(*ours), smaller);
+	qsort(bare, runs(), sizeof(*bare), smaller);
+	qsort(ratio, runs(), sizeof(*ratio), smaller);
 	if (is_owner())
 		printf("# asleep: %.0f us a round trip, by doorbells alone %.0f: %.2f (%.2f to %.2f)\n",
-		       ours[RUNS / 2] / 1000, bare[RUNS / 2] / 1000, ratio[RUNS / 2], ratio[0],
-		       ratio[RUNS - 1]);
+		       ours[runs() / 2] / 1000, bare[runs() / 2] / 1000, ratio[runs() / 2], ratio[0],
+		       ratio[runs() - 1]);
 	EXPECT_EQ(0, syscall(SYS_delete_module, "doorbell", 0));
 }
 

@@ -26,10 +26,10 @@
  * syncevent_dpa_handle() of libsyncevent or syncevent_dpa_find(). It is checked at
  * each use. It is no key: a unit that sees the memory can write all of it.
  *
- * Ticks. Something must happen in each sixteenth of @timeout: syncevent_dpa_tick()
- * does it, at once returns if it is too early, and is to be called from each loop.
- * syncevent_dpa_wait() calls it. Between two calls nothing that this unit read or wrote
- * by an event is taken away from it, even if others end the event.
+ * Ticks. syncevent_dpa_tick() has to be called at least once in each sixteenth of
+ * @timeout. It returns at once if it is too early, so call it from each loop;
+ * syncevent_dpa_wait() ticks by itself. Events that others end are given back in a tick
+ * and at no other time: until the next one this unit may touch what it found live.
  *
  * Threads. A struct syncevent_dpa belongs to one hart at a time. Several harts take
  * turns by a lock of their own, or are sides of their own.

@@ -203,6 +203,7 @@ class Lists(unittest.TestCase):
         self.assertEqual(tests[:1], suite.reduced(tests, 10))
         self.assertEqual(["SE_PERCENT=5", "/t/a"], tests[0].command())
         self.assertEqual(tests, suite.reduced(tests, 10, ["*"]))
+        self.load("a release,slow 60\na debug,slow 60\n")
 
     def test_the_lists_of_this_tree(self):
         tests = suite.load(os.path.join(TOP, "selftests/tests.conf"))

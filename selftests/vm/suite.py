@@ -68,7 +68,7 @@ def load(path):
             raise SuiteError("%s: only VARIABLE=VALUE may follow the seconds" % where)
         if int(words[2]) < 60:
             raise SuiteError("%s: a hang limit below 60 seconds is a race" % where)
-        for suite in suites:
+        for suite in set(suites) & set(SUITES):
             if (words[0], suite) in seen:
                 raise SuiteError("%s: %s is listed twice for %s" % (where, words[0], suite))
             seen.add((words[0], suite))

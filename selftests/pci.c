@@ -108,6 +108,7 @@ TEST_F(pci, one_value_for_both)
 	/* An import ends nothing. */
 	if (!is_owner())
 		EXPECT_EQ(-EPERM, se_revoke(fd));
+	ASSERT_EQ(0, meet(self));
 	close(fd);
 }
 
@@ -206,6 +207,8 @@ TEST_F(pci, sleeping_ping_pong)
 	EXPECT_EQ(before.masked, after.masked);
 	/* One for each update, and those of the steps, at the most. */
 	EXPECT_GE(rounds + 8, after.rung - before.rung);
+	/* The last to wait is side 1, on an event that ends when side 0 closes it. */
+	ASSERT_EQ(0, meet(self));
 	close(fd);
 }
 

@@ -216,7 +216,8 @@ static inline int pci_add_together(struct pci_pair *pair, int fd, unsigned int m
 		back += old <= last;
 		last = old;
 	}
-	ret = ret ?: pci_meet(pair) ?: se_get(fd, &v);
+	/* Whoever made it ends it by closing: not before the other has looked. */
+	ret = ret ?: pci_meet(pair) ?: se_get(fd, &v) ?: pci_meet(pair);
 	if (cell)
 		munmap(cell, 4096);
 	if (ret)

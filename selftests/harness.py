@@ -3,9 +3,11 @@
 """The harness of the guests is hard to please: canned output and kernel logs."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -14,6 +16,7 @@ sys.path.insert(0, os.path.join(TOP, "selftests/vm"))
 import ktap                                             # noqa: E402
 import splat                                            # noqa: E402
 import suite                                            # noqa: E402
+from faults import Faults                               # noqa: E402
 from image import Initramfs                             # noqa: E402
 
 BEGIN = "[    3.1] syncevent-test: begin one"
@@ -233,6 +236,75 @@ class Archive(unittest.TestCase):
             names = done.stdout.split()
             self.assertEqual(names[:4], ["a", "a/b", "a/b/c", "a/l"])
             self.assertTrue(any("libc.so" in name for name in names), names)
+
+
+class Guest:
+    """What befalls it."""
+
+    def __init__(self):
+        self.process = self
+        self.felt = []
+        self.monitor = "/nowhere"
+
+    def send_signal(self, number):
+        """As of a process."""
+        self.felt.append(number)
+
+    def kill(self):
+        """It is off."""
+        self.felt.append("off")
+
+
+class Befalling(unittest.TestCase):
+    """faults.py"""
+
+    @staticmethod
+    def suffer(text):
+        """A guest to which all of this was done."""
+        there, mine = os.pipe()
+        faults, guest = Faults(None, there), Guest()
+        faults.watch(guest)
+        faults.start()
+        with open(mine, "w", encoding="ascii") as tell:
+            tell.write(text)
+        faults.join()
+        os.close(there)
+        return faults, guest
+
+    def test_it_stands_still(self):
+        faults, guest = self.suffer("stop\ncontinue\n")
+        self.assertEqual([signal.SIGSTOP, signal.SIGCONT], guest.felt)
+        self.assertFalse(faults.revived())
+
+    def test_it_boots_again(self):
+        faults, guest = self.suffer("kill\nboot\n")
+        self.assertEqual(["off"], guest.felt)
+        self.assertTrue(faults.revived())
+        self.assertFalse(faults.revived())
+
+    def test_it_does_not_boot_before_it_is_told_to(self):
+        there, mine = os.pipe()
+        faults = Faults(None, there)
+        faults.watch(Guest())
+        faults.start()
+        with open(mine, "w", encoding="ascii") as tell:
+            print("kill", file=tell, flush=True)
+            while not faults.killed:
+                pass
+            waits = threading.Thread(target=faults.revived)
+            waits.start()
+            waits.join(0.2)
+            self.assertTrue(waits.is_alive())
+            print("boot", file=tell, flush=True)
+            waits.join()
+        faults.join()
+        os.close(there)
+
+    def test_what_cannot_be_done_ends_it_for_good(self):
+        for text in ("nonsense\n", "unplug\n"):
+            faults, guest = self.suffer(text)
+            self.assertEqual(["off"], guest.felt)
+            self.assertFalse(faults.killed)
 
 
 class Tap(unittest.TestResult):

@@ -94,6 +94,7 @@ class Guest:
         self.output = []        # what the tests printed
         self._echo = echo
         self._folder = tempfile.TemporaryDirectory(prefix="syncevent-vm-")
+        self.monitor = os.path.join(self._folder.name, "monitor")
         path = os.path.join(self._folder.name, "tests")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
@@ -102,7 +103,8 @@ class Guest:
         self.process = subprocess.Popen(
             # However the runner ends, its guest does not outlive it.
             ["setpriv", "--pdeathsig", "KILL", *argv, "-serial", "stdio",
-             "-chardev", "socket,id=tests,path=" + path],
+             "-chardev", "socket,id=tests,path=" + path,
+             "-qmp", "unix:%s,server=on,wait=off" % self.monitor],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
         listener.settimeout(30)

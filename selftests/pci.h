@@ -26,13 +26,28 @@ static inline bool is_owner(void)
 	return my_side() == 0;
 }
 
+static int pci_dev_fd = -1;
+
 static inline int pci_dev(void)
 {
-	static int fd = -1;
+	if (pci_dev_fd < 0)
+		pci_dev_fd = open(PCI_DEV, O_RDWR | O_CLOEXEC);
+	return pci_dev_fd < 0 ? -errno : pci_dev_fd;
+}
 
-	if (fd < 0)
-		fd = open(PCI_DEV, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+/* Before the module goes. */
+static inline void pci_dev_close(void)
+{
+	close(pci_dev_fd);
+	pci_dev_fd = -1;
+}
+
+/* Another region than the first, from now on. */
+static inline int pci_dev_use(const char *path)
+{
+	pci_dev_close();
+	pci_dev_fd = open(path, O_RDWR | O_CLOEXEC);
+	return pci_dev_fd < 0 ? -errno : 0;
 }
 
 static inline int pci_info(struct syncevent_pci_info *info)

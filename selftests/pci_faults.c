@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Machines that die, stand still, lose their device, or are configured alike: what the
+ * others see of it, in each way to wait; and that both work again after.
+ *
+ * The survivor has the cases; what the other side, VICTIM, does is in pci_orders.h.
+ */
+#include "mourner.h"
+#include "pci_orders.h"
+
+#define BOTH		3ULL
+#define ME		my_side()
+
+/* ---- a pair ------------------------------------------------------------------------------- */
+
+FIXTURE(pair) {
+	struct orders o;
+	unsigned int limit;
+	uint32_t used;
+};
+
+static uint32_t slots_used(void)
+{
+	struct syncevent_pci_info info;
+
+	return pci_info(&info) ? UINT32_MAX : info.slots_used;
+}
+
+FIXTURE_SETUP(pair)
+{
+	self->limit = get_limit();
+	ASSERT_LE(0, pci_dev()) TH_LOG("%s: %s", PCI_DEV, strerror(errno));
+	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	ASSERT_EQ(0, begin_orders(&self->o));
+	/* What the last test left has been given back. */
+	ASSERT_TRUE(se_until(slots_used() == 2));
+}
+
+FIXTURE_TEARDOWN(pair)
+{
+	/* Wherever the test failed, the next one wants both. */
+	set_limit(self->limit);
+	fault("continue", VICTIM);
+	fault("boot", VICTIM);
+	end_orders(&self->o);
+}
+
+/* An event of this side that depends on the other by its home or its publishers only. */
+static int offer(const char *name, uint32_t publishers, uint32_t home)
+{
+	struct syncevent_pci_create create = {
+		.publishers = publishers, .subscribers = SYNCEVENT_LOC_CPU, .home = home,
+		.pages = 1,
+	};
+	int fd = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = pci_name(fd, name, SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE);
+	return ret ?: fd;
+}
+
+/* An event that the victim made, imported. */
+static int made_there(struct orders *o, const char *name, uint32_t event)
+{
+	struct order order = {
+		.verb = MAKE, .event = event,
+		.create = {
+			.publishers = SYNCEVENT_LOC_CPU | SYNCEVENT_LOC_REMOTE_PCI,
+			.subscribers = SYNCEVENT_LOC_CPU | SYNCEVENT_LOC_REMOTE_PCI,
+			.home = SYNCEVENT_PCI_HOME_ANY, .pages = 1,
+		},
+	};
+	int ret;
+
+	snprintf(order.name, sizeof(order.name), "%s", name);
+	ret = give(o, &order) ?: answered(o);
+	return ret ?: pci_await(name);
+}
+
+/* Both ways: each side sees, by sleeping, what the other does to an event. */
+static int both_work(struct orders *o)
+{
+	int mine = pci_offer("mine", 0, 1), theirs, ret;
+	uint64_t v;
+
+	if (mine < 0)
+		return mine;
+	theirs = made_there(o, "theirs", 2);
+	if (theirs < 0)
+		return theirs;
+	ret = tell(o, .verb = IMPORT, .event = 3, .name = "mine") ?:
+	      tell(o, .verb = SET, .event = 3, .value = 5) ?:
+	      se_wait(mine, SYNCEVENT_COND_EQ, 5, se_patience(), NULL) ?:
+	      tell(o, .verb = SET, .event = 2, .value = 6) ?:
+	      se_wait(theirs, SYNCEVENT_COND_EQ, 6, se_patience(), NULL) ?:
+	      se_add(theirs, 1, &v) ?: tell(o, .verb = GET, .event = 2);
+	if (!ret && o->box->answer.value != 7)
+		ret = -EPROTO;
+	close(theirs);
+	close(mine);
+	return ret;
+}
+
+/* An event that moves as long as the victim runs. */
+static int offer_pulse(struct orders *o)
+{
+	int fd = pci_offer("pulse", 0, 0), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = tell(o, .verb = IMPORT, .event = 1, .name = "pulse") ?:
+	      tell(o, .verb = PULSE, .event = 1) ?:
+	      se_wait(fd, SYNCEVENT_COND_GT, 0, se_patience(), NULL);
+	return ret ?: fd;
+}
+
+static bool is_dead(int fd)
+{
+	struct syncevent_info info;
+
+	return !se_info(fd, &info) && info.flags & SYNCEVENT_INFO_PEER_DEAD;
+}
+
+/* ---- a machine dies --------------------------------------------------------------------- */
+
+enum { CREATOR, HOME, UPDATER, LONELY };
+
+/* The last sign of life: when the value last moved, until nobody waits for @all any more. */
+static uint64_t last_pulse(volatile struct syncevent_cell *cell, struct mourners *all, int n)
+{
+	uint64_t v = cell->value, moved = se_now(CLOCK_MONOTONIC), end = se_patience();
+	int i;
+
+	for (i = 0; i < n && se_now(CLOCK_MONOTONIC) < end; ) {
+		if (cell->value != v) {
+			v = cell->value;
+			moved = se_now(CLOCK_MONOTONIC);
+		}
+		if (all_ended(&all[i]))
+			i++;
+		else
+			se_sleep_ms(1);
+	}
+	return moved;
+}
+
+TEST_F(pair, killed)
+{
+	static const char *const names[] = { "creator", "home", "last updater" };
+	volatile struct syncevent_cell *cell[4], *pulse;
+	uint32_t deaths[4];
+	struct mourners all[4];
+	int fd[4], beat, i;
+	uint64_t moved, v;
+
+	/* What depends on the other side, in each of the three ways; and what does not. */
+	ASSERT_LE(0, fd[CREATOR] = made_there(&self->o, "a", 0));
+	ASSERT_LE(0, fd[HOME] = offer("b", SYNCEVENT_LOC_CPU, VICTIM));
+	ASSERT_LE(0, fd[UPDATER] = offer("c", SYNCEVENT_LOC_REMOTE_PCI, ME));
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 2, .name = "c"));
+	ASSERT_LE(0, fd[LONELY] = offer("d", SYNCEVENT_LOC_CPU | SYNCEVENT_LOC_REMOTE_PCI, ME));
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 3, .name = "d"));
+	ASSERT_LE(0, beat = offer_pulse(&self->o));
+	ASSERT_TRUE(pulse = pci_map(beat, PROT_READ));
+	for (i = 0; i < 4; i++) {
+		ASSERT_TRUE(cell[i] = pci_map(fd[i], PROT_READ));
+		deaths[i] = cell[i]->hint[ME].deaths;
+		EXPECT_FALSE(is_dead(fd[i]));
+		ASSERT_EQ(0, mourn(&all[i], fd[i]));
+	}
+	fault("kill", VICTIM);
+	moved = last_pulse(pulse, all, 3);
+	printf("# it was killed; the limit is %u ms after its last heartbeat\n", self->limit);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, wrong_ends(&all[i], -EPIPE, names[i],
+					moved + self->limit * 1000000ULL));
+		EXPECT_EQ(deaths[i] + 1, cell[i]->hint[ME].deaths);
+		EXPECT_EQ(SYNCEVENT_HINT_PEER_DEAD,
+			  cell[i]->hint[ME].flags & SYNCEVENT_HINT_PEER_DEAD);
+		EXPECT_TRUE(is_dead(fd[i]));
+		/* Nobody begins to wait, but what holds, holds. */
+		EXPECT_EQ(-EPIPE, se_wait(fd[i], SYNCEVENT_COND_EQ, NEVER, SE_FOREVER, NULL));
+		EXPECT_EQ(0, se_set(fd[i], 3));
+		EXPECT_EQ(0, se_wait(fd[i], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));
+	}
+
+	/* All else goes on. */
+	EXPECT_FALSE(any_ended(&all[LONELY]));
+	EXPECT_FALSE(is_dead(fd[LONELY]));
+	EXPECT_EQ(deaths[LONELY], cell[LONELY]->hint[ME].deaths);
+	EXPECT_EQ(0, se_set(fd[LONELY], NEVER));
+	EXPECT_EQ(0, wrong_ends(&all[LONELY], 0, "independent", 0));
+
+	/* It is back: what it made has ended, what others made goes on. */
+	fault("boot", VICTIM);
+	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	ASSERT_TRUE(se_until(se_get(fd[CREATOR], &v) == -EIDRM));
+	EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell[CREATOR]->state & SYNCEVENT_STATE_MASK);
+	EXPECT_EQ(-EIDRM, se_wait(fd[CREATOR], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));
+	for (i = HOME; i <= UPDATER; i++) {
+		ASSERT_TRUE(se_until(!is_dead(fd[i])));
+		EXPECT_EQ(0, cell[i]->hint[ME].flags & SYNCEVENT_HINT_PEER_DEAD);
+		EXPECT_EQ(deaths[i] + 1, cell[i]->hint[ME].deaths);
+		ASSERT_EQ(0, mourn(&all[i], fd[i]));
+	}
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 0, .name = "b"));
+	ASSERT_EQ(0, tell(&self->o, .verb = SET, .event = 0, .value = NEVER));
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 1, .name = "c"));
+	ASSERT_EQ(0, tell(&self->o, .verb = SET, .event = 1, .value = NEVER));
+	for (i = HOME; i <= UPDATER; i++)
+		EXPECT_EQ(0, wrong_ends(&all[i], 0, names[i], 0));
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
+/* Stores to what is mapped of an event: where do they go? */
+static bool payload_is_there(volatile uint32_t *payload)
+{
+	volatile bool there = false;
+
+	may_be_gone = true;
+	if (!sigsetjmp(page_gone, 1)) {
+		*payload = 0xdead;
+		there = true;
+	}
+	may_be_gone = false;
+	return there;
+}
+
+/* The owner dies, while this side has the cell and the payload of its event mapped. */
+TEST_F(pair, owner_killed)
+{
+	volatile struct syncevent_cell *cell;
+	struct answer *answer = &self->o.box->answer;
+	volatile uint32_t *payload;
+	uint32_t slot, generation;
+	struct pollfd p;
+	int fd, other;
+	uint64_t v;
+
+	signal(SIGBUS, on_sigbus);
+	ASSERT_LE(0, fd = made_there(&self->o, "doomed", 0));
+	slot = answer->slot;
+	generation = answer->generation;
+	ASSERT_TRUE(cell = pci_map(fd, PROT_READ | PROT_WRITE));
+	ASSERT_TRUE(payload = map_payload(fd));
+	cell->value = 5;
+	EXPECT_TRUE(payload_is_there(payload));
+
+	fault("kill", VICTIM);
+	ASSERT_TRUE(se_until(is_dead(fd)));
+	/* It may come back with all that it had: nothing is taken away. */
+	EXPECT_EQ(SYNCEVENT_STATE_LIVE, cell->state & SYNCEVENT_STATE_MASK);
+	EXPECT_EQ(5, cell->value);
+	EXPECT_TRUE(payload_is_there(payload));
+
+	fault("boot", VICTIM);
+	p = (struct pollfd){ .fd = fd, .events = POLLIN };
+	ASSERT_TRUE(se_until(poll(&p, 1, SE_HANG_S * 1000) == 1 && p.revents & POLLHUP));
+	EXPECT_EQ(-EIDRM, se_get(fd, &v));
+	EXPECT_EQ(generation << SYNCEVENT_STATE_GEN_SHIFT | SYNCEVENT_STATE_REVOKED, cell->state);
+	EXPECT_EQ(5, cell->value);
+	EXPECT_FALSE(payload_is_there(payload));
+
+	/* The next event in this slot, and in these pages, is no business of the old mapping. */
+	ASSERT_TRUE(se_until((other = made_there(&self->o, "next", 0)) < 0 ||
+			     (!close(other) && answer->slot == slot)));
+	ASSERT_LE(0, other);
+	EXPECT_LT(generation, answer->generation);
+	ASSERT_EQ(0, tell(&self->o, .verb = SET, .event = 0, .value = 1234));
+	cell->value = 0xdead;
+	EXPECT_EQ(0xdead, cell->value);
+	EXPECT_FALSE(payload_is_there(payload));
+	EXPECT_EQ(-EIDRM, se_set(fd, 1));
+	ASSERT_EQ(0, tell(&self->o, .verb = GET, .event = 0));
+	EXPECT_EQ(1234, answer->value);
+	EXPECT_EQ(0, answer->byte);
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
+/* It ends an event in order: nobody died. */
+TEST_F(pair, owner_ends_it)
+{
+	volatile struct syncevent_cell *cell;
+	struct mourners all;
+	int fd;
+
+	ASSERT_LE(0, fd = made_there(&self->o, "short", 0));
+	ASSERT_TRUE(cell = pci_map(fd, PROT_READ));
+	ASSERT_EQ(0, mourn(&all, fd));
+	ASSERT_EQ(0, tell(&self->o, .verb = DROP, .event = 0));
+	EXPECT_EQ(0, wrong_ends(&all, -EIDRM, "ended", 0));
+	EXPECT_EQ(0, cell->hint[ME].deaths);
+	EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell->state & SYNCEVENT_STATE_MASK);
+}
+
+/* ---- a machine stands still ---------------------------------------------------------------- */
+
+static uint32_t slot_of(int fd)
+{
+	struct syncevent_blob blob;
+
+	return pci_export(fd, SYNCEVENT_RIGHT_READ, &blob) ? UINT32_MAX : blob.slot;
+}
+
+static uint64_t epoch_there(void)
+{
+	struct syncevent_pci_peer peer = { .side = VICTIM };
+
+	return se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_PEER, &peer) ? 0 : peer.epoch;
+}
+
+/* As many as can be made here: is none of them in this slot? */
+static bool fills_all_but(uint32_t slot)
+{
+	struct syncevent_pci_info info;
+	bool ok = true;
+	int *fds, n = 0;
+
+	if (pci_info(&info))
+		return false;
+	fds = calloc(info.slots, sizeof(*fds));
+	while (fds && (fds[n] = pci_create(0, 0)) >= 0)
+		ok &= slot_of(fds[n++]) != slot;
+	ok &= fds && n && fds[n] == -ENOSPC;
+	while (n)
+		close(fds[--n]);
+	free(fds);
+	return ok;
+}
+
+/* An event of 77 in that slot, once it is free: the lowest one. */
+static int made_in(uint32_t slot)
+{
+	int fd;
+
+	if (!se_until((fd = pci_create(77, 1)) < 0 || slot_of(fd) == slot || close(fd)))
+		return -ETIMEDOUT;
+	return fd;
+}
+
+/* Who moved it has not done so for a while. */
+static bool is_quiet(volatile struct syncevent_cell *cell)
+{
+	uint64_t v = cell->value;
+
+	se_sleep_ms(1000);
+	return cell->value == v;
+}
+
+/* Not for so long that it counts as dead: its slots wait for it. */
+TEST_F(pair, stopped_for_a_moment)
+{
+	volatile struct syncevent_cell *pulse;
+	uint64_t epoch = epoch_there();
+	uint32_t slot;
+	int fd, beat;
+
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = 20000));
+	ASSERT_EQ(0, set_limit(20000));
+	ASSERT_LE(0, beat = offer_pulse(&self->o));
+	ASSERT_TRUE(pulse = pci_map(beat, PROT_READ));
+	ASSERT_LE(0, fd = pci_offer("mapped", 0, 1));
+	slot = slot_of(fd);
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 0, .name = "mapped"));
+
+	fault("stop", VICTIM);
+	ASSERT_TRUE(se_until(is_quiet(pulse)));
+	ASSERT_EQ(0, se_revoke(fd));
+	close(fd);
+	/* Some ticks. */
+	se_sleep_ms(2000);
+	EXPECT_TRUE(fills_all_but(slot));
+	EXPECT_TRUE(pci_alive(BOTH));
+
+	fault("continue", VICTIM);
+	ASSERT_TRUE(se_until(slots_used() == 3));
+	ASSERT_LE(0, fd = made_in(slot));
+	close(fd);
+	EXPECT_EQ(epoch, epoch_there());
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = self->limit));
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
+/*
+ * For so long that it counts as dead. It does not know, and writes on to what it has
+ * mapped: until it finds the fence, and whatever it does, no other event sees that.
+ */
+TEST_F(pair, stopped_for_long)
+{
+	struct answer *answer = &self->o.box->answer;
+	volatile struct syncevent_cell *cell;
+	int fd, theirs, kept;
+	uint64_t epoch, v;
+	uint32_t slot, *payload;
+
+	ASSERT_LE(0, kept = pci_offer("kept", 41, 0));
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 1, .name = "kept"));
+	ASSERT_LE(0, theirs = made_there(&self->o, "theirs-0", 2));
+	ASSERT_LE(0, fd = pci_offer("mapped", 0, 1));
+	slot = slot_of(fd);
+	ASSERT_TRUE(cell = pci_map(fd, PROT_READ));
+	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 0, .name = "mapped"));
+	ASSERT_EQ(0, tell(&self->o, .verb = SCRIBBLE, .event = 0, .value = 0xbad));
+	ASSERT_TRUE(se_until(cell->value == 0xbad));
+	epoch = epoch_there();
+
+	fault("stop", VICTIM);
+	ASSERT_TRUE(se_until(!pci_alive(BOTH)));
+	EXPECT_TRUE(se_until(is_dead(theirs)));
+	EXPECT_FALSE(is_dead(kept));
+	ASSERT_EQ(0, se_revoke(fd));
+	close(fd);
+	/* Some ticks. */
+	se_sleep_ms(500);
+	EXPECT_TRUE(fills_all_but(slot));
+
+	fault("continue", VICTIM);
+	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	EXPECT_NE(epoch, epoch_there());
+	EXPECT_TRUE(se_until(se_get(theirs, &v) == -EIDRM));
+	ASSERT_TRUE(se_until(slots_used() == 3));
+	ASSERT_LE(0, fd = made_in(slot));
+	ASSERT_TRUE(payload = map_payload(fd));
+	ASSERT_EQ(0, tell(&self->o, .verb = LOOK));
+	v = answer->value;
+	ASSERT_TRUE(se_until(tell(&self->o, .verb = LOOK) || answer->value > v + 10));
+	EXPECT_LT(0, answer->buses);
+	EXPECT_EQ(SYNCEVENT_STATE_REVOKED, answer->state & SYNCEVENT_STATE_MASK);
+	EXPECT_EQ(0, tell(&self->o, .verb = LOOK, .value = 1));
+	ASSERT_EQ(0, se_get(fd, &v));
+	EXPECT_EQ(77, v);
+	EXPECT_EQ(0, *payload);
+	ASSERT_EQ(0, se_get(kept, &v));
+	EXPECT_EQ(41, v);
+	EXPECT_EQ(0, both_work(&self->o));
+	close(fd);
+	close(theirs);
+	close(kept);
+}
+
+/* ---- an import races a revoke ---------------------------------------------------------------- */
+
+TEST_F(pair, imports_race_revokes)
+{
+	const struct order order = { .verb = RACE, .name = "race" };
+	struct answer *answer = &self->o.box->answer;
+	unsigned int rounds = se_times(3000), i, touched = 0;
+	volatile struct syncevent_cell *cell;
+	struct syncevent_blob blob;
+	uint32_t *payload;
+	uint64_t v;
+	int fd;
+
+	ASSERT_EQ(0, give(&self->o, &order));
+	for (i = 0; i < rounds; i++) {
+		/* Slots and names come back when the other side lets go of them. */
+		ASSERT_TRUE(se_until((fd = pci_offer("race", 0, 1)) != -ENOSPC));
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, pci_export(fd, SYNCEVENT_RIGHT_READ, &blob));
+		ASSERT_TRUE(cell = pci_map(fd, PROT_READ));
+		ASSERT_TRUE(payload = map_payload(fd));
+		if (i % 4)
+			usleep(i % 4 * 100);
+		/* Only who imported this one may have written. */
+		v = cell->value;
+		EXPECT_TRUE(!v || v == blob.generation) {
+			TH_LOG("round %u: slot %u, generation %u has value %u", i, blob.slot,
+			       blob.generation, (unsigned int)v);
+		}
+		touched += !!v;
+		v = *payload;
+		EXPECT_TRUE(!v || v == blob.generation);
+		if (i % 2)
+			ASSERT_EQ(0, se_revoke(fd));
+		munmap((void *)cell, 4096);
+		munmap(payload, 4096);
+		close(fd);
+	}
+	__atomic_store_n(&self->o.box->stop, 1, __ATOMIC_RELEASE);
+	EXPECT_EQ(0, answered(&self->o));
+	printf("# %u events: %u imports, %u came late; %u were written, %u payloads were gone\n",
+	       rounds, (unsigned int)answer->imported, (unsigned int)answer->missed, touched,
+	       (unsigned int)answer->buses);
+	EXPECT_LT(0, answer->imported);
+	EXPECT_LT(0, touched);
+	/* Nothing is stuck. */
+	EXPECT_TRUE(se_until(slots_used() == 2));
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
+/* ---- a device goes ---------------------------------------------------------------------------- */
+
+/* It comes, or comes back: until both sides work. */
+static int begin_anew(struct orders *o)
+{
+	if (!se_until(pci_alive(BOTH)))
+		return -ETIMEDOUT;
+	return begin_orders(o) ?: both_work(o);
+}
+
+TEST_F(pair, unplugged)
+{
+	volatile struct syncevent_cell *cell[2];
+	volatile uint32_t *payload[2];
+	struct syncevent_pci_info info;
+	struct mourners all[2];
+	char places[64];
+	int fd[2], i;
+	uint64_t v;
+
+	signal(SIGBUS, on_sigbus);
+	ASSERT_EQ(0, get_places(places, sizeof(places)));
+	fault("plug", ME);
+	fault("plug", VICTIM);
+	ASSERT_EQ(0, use_plugged());
+	ASSERT_EQ(0, tell(&self->o, .verb = PLUGGED));
+	ASSERT_LE(0, fd[0] = pci_offer("own", 5, 1));
+	ASSERT_LE(0, fd[1] = made_there(&self->o, "imported", 0));
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(cell[i] = pci_map(fd[i], PROT_READ | PROT_WRITE));
+		ASSERT_TRUE(payload[i] = map_payload(fd[i]));
+		EXPECT_TRUE(payload_is_there(payload[i]));
+		ASSERT_EQ(0, mourn(&all[i], fd[i]));
+	}
+
+	fault("unplug", ME);
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, wrong_ends(&all[i], -EIDRM, i ? "imported" : "own", 0));
+		EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell[i]->state & SYNCEVENT_STATE_MASK);
+		cell[i]->value = 0xdead;
+		EXPECT_FALSE(payload_is_there(payload[i]));
+		EXPECT_EQ(-EIDRM, se_get(fd[i], &v));
+		EXPECT_EQ(-EIDRM, se_set(fd[i], 1));
+		EXPECT_EQ(NULL, pci_map(fd[i], PROT_READ));
+	}
+	EXPECT_EQ(0, pci_info(&info));
+	EXPECT_EQ(0, info.flags & SYNCEVENT_PCI_ATTACHED);
+	EXPECT_EQ(-ENODEV, pci_create(0, 0));
+	EXPECT_EQ(-ENODEV, pci_import_name("imported", 0));
+	EXPECT_TRUE(se_until(access(PLUGGED_DEV, F_OK)));
+
+	/* What is left of it keeps the module, and no longer than that. */
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
+	for (i = 0; i < 2; i++) {
+		munmap((void *)cell[i], 4096);
+		munmap((void *)payload[i], 4096);
+		close(fd[i]);
+	}
+	end_orders(&self->o);
+	pci_dev_close();
+	close(se_dev());
+	ASSERT_TRUE(se_until(!module_unload()));
+	ASSERT_EQ(0, module_load(places));
+	ASSERT_EQ(0, begin_anew(&self->o));
+
+	fault("plug", ME);
+	ASSERT_EQ(0, use_plugged());
+	ASSERT_EQ(0, tell(&self->o, .verb = PLUGGED));
+	EXPECT_EQ(0, both_work(&self->o));
+	fault("unplug", ME);
+	fault("unplug", VICTIM);
+	ASSERT_TRUE(se_until(access(PLUGGED_DEV, F_OK)));
+}
+
+/* ---- two machines are the same side --------------------------------------------------------- */
+
+/* How often the kernel has said so since the last time. */
+static unsigned int said(int kmsg, const char *what)
+{
+	char line[1024];
+	unsigned int n = 0;
+	ssize_t len;
+
+	while ((len = read(kmsg, line, sizeof(line) - 1)) > 0) {
+		line[len] = '\0';
+		n += strstr(line, what) != NULL;
+	}
+	return n;
+}
+
+TEST_F(pair, twins)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), fd;
+	char place[64], what[64];
+	struct syncevent_pci_info info;
+	struct mourners all;
+	uint64_t v;
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_LE(0, lseek(kmsg, 0, SEEK_END));
+	ASSERT_EQ(0, get_places(place, sizeof(place)));
+	place[strcspn(place, "=")] = '\0';
+	ASSERT_LE(0, fd = pci_offer("mine", 0, 0));
+	ASSERT_EQ(0, mourn(&all, fd));
+
+	ASSERT_EQ(0, tell(&self->o, .verb = TWIN));
+	EXPECT_EQ(0, wrong_ends(&all, -EIDRM, "mine", 0));
+	EXPECT_EQ(-EIDRM, se_get(fd, &v));
+	EXPECT_EQ(-ENODEV, pci_create(0, 0));
+	ASSERT_EQ(0, pci_info(&info));
+	EXPECT_EQ(0, info.flags & SYNCEVENT_PCI_ATTACHED);
+	close(fd);
+
+	/* It stays so, until somebody has put it right. */
+	se_sleep_ms(500);
+	EXPECT_EQ(-ENODEV, pci_create(0, 0));
+	snprintf(what, sizeof(what), "another machine is side %u as well: detached", ME);
+	EXPECT_EQ(1, said(kmsg, what));
+	close(kmsg);
+	end_orders(&self->o);
+	pci_dev_close();
+	ASSERT_EQ(0, write_text("/sys/bus/pci/drivers/syncevent/unbind", place));
+	ASSERT_EQ(0, write_text("/sys/bus/pci/drivers/syncevent/bind", place));
+	ASSERT_EQ(0, begin_anew(&self->o));
+}
+
+/* The harness runs the cases here, in which the other side has its part. */
+static void __attribute__((constructor)) __constructor_order_last(void)
+{
+	if (!__constructor_order)
+		__constructor_order = _CONSTRUCTOR_ORDER_BACKWARD;
+}
+
+static int run_cases(void *unused)
+{
+	(void)unused;
+	return test_harness_run(0, NULL);
+}
+
+int main(void)
+{
+	struct orders o;
+	int status;
+	pid_t pid;
+
+	if (ME == VICTIM)
+		return be_victim();
+	/* The harness ends its process. */
+	pid = se_fork(run_cases, NULL);
+	if (waitpid(pid, &status, 0) != pid)
+		status = -1;
+	if (!se_until(pci_alive(BOTH)) || begin_orders(&o) || tell(&o, .verb = QUIT))
+		printf("# the other side does not end\n");
+	return status ? 1 : 0;
+}

@@ -258,10 +258,10 @@ TEST_F(pair, owner_killed)
 	p = (struct pollfd){ .fd = fd, .events = POLLIN };
 	ASSERT_TRUE(se_until(poll(&p, 1, SE_HANG_S * 1000) == 1 && p.revents & POLLHUP));
 	EXPECT_EQ(-EIDRM, se_get(fd, &v));
+	/* The mappings go next; the slot is not given back before. */
+	EXPECT_TRUE(se_until(!payload_is_there(payload)));
 	EXPECT_EQ(generation << SYNCEVENT_STATE_GEN_SHIFT | SYNCEVENT_STATE_REVOKED, cell->state);
 	EXPECT_EQ(5, cell->value);
-	/* The mapping goes next; the slot is not given back before. */
-	EXPECT_TRUE(se_until(!payload_is_there(payload)));
 
 	/* The next event in this slot, and in these pages, is no business of the old mapping. */
 	ASSERT_TRUE(se_until((other = made_there(&self->o, "next", 0)) < 0 ||

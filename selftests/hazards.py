@@ -47,8 +47,9 @@ def wrong_places(text):
     """What a cell of places names that is not there."""
     folder = "lib" if text.startswith("lib: ") else "kmod"
     sources = {os.path.basename(path): read(path)
-               for path in glob.glob(os.path.join(TOP, folder, "*.c"))}
-    for file in re.findall(r"\b(\w+\.c)\b", text):
+               for path in glob.glob(os.path.join(TOP, folder, "*.[ch]")) +
+               glob.glob(os.path.join(TOP, "include/syncevent/*.h"))}
+    for file in re.findall(r"\b(\w+\.[ch])\b", text):
         if file not in sources:
             yield "no file %s/%s" % (folder, file)
     for function in re.findall(r"`(\w+)`", text):

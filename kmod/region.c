@@ -451,7 +451,7 @@ struct se_region *se_region_alloc(struct device *parent,
 	init_rwsem(&r->faults);
 	spin_lock_init(&r->rate);
 	INIT_LIST_HEAD(&r->drain);
-	r->window = jiffies;	/* they begin before 0, from which they are not "after" */
+	r->window = jiffies;
 	for (side = 0; side < SYNCEVENT_SIDES_MAX; side++) {
 		spin_lock_init(&r->peer[side].lock);
 		spin_lock_init(&r->peer[side].take);

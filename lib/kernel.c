@@ -165,7 +165,8 @@ static int handle(struct syncevent **out, int fd, const struct syncevent_info *i
 	ev->writable = writable;
 	ev->addable = writable && (info->side == info->home ||
 				   !(info->flags & SYNCEVENT_INFO_NO_REMOTE_ADD));
-	if (info->sides > 1)
+	/* A file that is not the module's may answer anything. */
+	if (info->sides > 1 && info->side < SYNCEVENT_SIDES_MAX)
 		ev->own = (const struct syncevent_hint *)
 			((const char *)page + offsetof(struct syncevent_cell, hint)) + info->side;
 	ev->pages = info->pages;

@@ -139,10 +139,10 @@ static void inline_turns(struct table *t, unsigned int turns)
 	}
 }
 
-static void function_turns(struct table *t, unsigned int turns)
+static void call_turns(struct table *t, unsigned int turns, enum syncevent_how how)
 {
 	const struct syncevent_wait_opts opts = {
-		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER, .how = SYNCEVENT_SPIN,
+		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER, .how = how,
 	};
 	const unsigned int me = my_side();
 
@@ -156,21 +156,14 @@ static void function_turns(struct table *t, unsigned int turns)
 	}
 }
 
+static void function_turns(struct table *t, unsigned int turns)
+{
+	call_turns(t, turns, SYNCEVENT_SPIN);
+}
+
 static void sleeping_turns(struct table *t, unsigned int turns)
 {
-	const struct syncevent_wait_opts opts = {
-		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER, .how = SYNCEVENT_BLOCK,
-	};
-	const unsigned int me = my_side();
-
-	while (turns--) {
-		t->at++;
-		if (is_owner())
-			syncevent_set(t->ev[!me], t->at);
-		syncevent_wait(t->ev[me], SYNCEVENT_GE, t->at, UINT64_MAX, &opts, NULL);
-		if (!is_owner())
-			syncevent_set(t->ev[!me], t->at);
-	}
+	call_turns(t, turns, SYNCEVENT_BLOCK);
 }
 
 static int smaller(const void *a, const void *b)

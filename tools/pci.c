@@ -268,7 +268,7 @@ out:
 int tool_export(const struct tool_args *args)
 {
 	unsigned char blob[SYNCEVENT_BLOB_MAX];
-	char text[2 * SYNCEVENT_BLOB_MAX + 1];
+	char text[2 * SYNCEVENT_BLOB_MAX + 1], safe[TOOL_TEXT_MAX];
 	struct json_object *object;
 	struct syncevent *ev;
 	int err, i;
@@ -279,7 +279,8 @@ int tool_export(const struct tool_args *args)
 	err = syncevent_export(ev, args->read_only ? SYNCEVENT_RDONLY : 0, blob, sizeof(blob));
 	syncevent_close(ev);
 	if (err == -EPERM)
-		return tool_error("another machine made '%s': export it there", args->names[0]);
+		return tool_error("another machine made '%s': export it there",
+				  tool_escape(args->names[0], safe, sizeof(safe)));
 	if (err < 0)
 		return tool_fail_event(args, "export", err);
 	for (i = 0; i < err; i++)

@@ -168,7 +168,10 @@ static inline int syncevent_dpa_set(struct syncevent_dpa *dpa, uint64_t handle, 
 	if (ret)
 		return ret;
 	cell = se_dpa_cell(dpa, (uint32_t)handle);
-	/* A store, for memory on which an exchange is not atomic, or not to be had. */
+	/*
+	 * A store, for memory on which an exchange is not atomic, or not to be had. The
+	 * barrier of se_dpa_live() makes it a release.
+	 */
 	SE_DPA_WRITE(cell->value, value);
 	se_dpa_mb();	/* SE-A */
 	/* Once made, the update has succeeded, whatever becomes of the event. */

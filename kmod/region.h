@@ -356,16 +356,19 @@ struct se_event *se_slot_hold(struct se_region *r, u32 index);
 void se_slot_unhold(struct se_event *ev);
 struct se_event *se_slots_next(struct se_region *r, u32 *index);
 int se_slot_make(struct se_event *ev, u64 value);
-int se_slot_export(struct se_event *ev, u32 right, struct syncevent_blob *blob);
-int se_slot_name(struct se_event *ev, const char *name, u32 rights);
-int se_slot_find(struct se_region *r, const char *name, u32 *generation);
-int se_slot_check(struct se_region *r, u32 index, u32 generation, const u8 *key,
-		  const char *name, struct syncevent_region_desc *desc);
 struct se_event *se_slot_enter(struct se_event *fresh, bool update);
 void se_slot_seen(struct se_region *r, u32 index, u32 generation);
 int se_slots_init(struct se_region *r);
 void se_slots_free(struct se_region *r);
 void se_slots_judge(struct se_region *r);
+
+/* ---- export.c: who else may have them -------------------------------------------------- */
+
+int se_slot_export(struct se_event *ev, u32 right, struct syncevent_blob *blob);
+int se_slot_name(struct se_event *ev, const char *name, u32 rights);
+int se_slot_find(struct se_region *r, const char *name, u32 *generation);
+int se_slot_check(struct se_region *r, u32 index, u32 generation, const u8 *key,
+		  const char *name, struct syncevent_region_desc *desc);
 
 /* ---- drain.c: the end of slots ------------------------------------------------------------ */
 

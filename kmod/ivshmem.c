@@ -101,6 +101,11 @@ static int se_ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id
 	ret = pcim_enable_device(pdev);
 	if (ret)
 		return ret;
+	/*
+	 * One that was enabled before, through sysfs, stays in the unknown state that the
+	 * last driver left it in, which has no MSI-X.
+	 */
+	pci_set_power_state(pdev, PCI_D0);
 	ret = pcim_iomap_regions(pdev, BIT(IVSHMEM_BAR_REGISTERS), "syncevent");
 	if (ret)
 		return ret;

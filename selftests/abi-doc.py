@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 """Does docs/abi.md say what the headers in include/uapi/linux say, the module of the
-bounds of a region, and the library of what processes share without the module? (TAP)
+bounds of a region, and the library of what processes share without the module? Is a region
+for units without Linux what it is for machines, and where both documents have it? (TAP)
 
 The facts come from the compiler, for 64- and for 32-bit programs,
-through assembly text: nothing is run, so 32-bit libraries are not needed.
+through assembly text: 32-bit programs are not run, so their libraries are not needed.
 Both sides are then compared as tables, in both directions. To show that the
 comparison can fail, mutants of each side are made and must all be caught.
 
@@ -21,6 +22,9 @@ import tempfile
 
 TOP = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 HEADERS = ("include/uapi/linux/syncevent.h", "include/uapi/linux/syncevent_region.h")
+UNIT_HEADER = "include/syncevent/region.h"
+GEOMETRY = "kmod/geometry.h"
+PAGE, PEERS = "docs/abi.md", "docs/pci-peers.md"
 CC = shlex.split(os.environ.get("CC") or "cc")
 TYPES = {"__aligned_u64": "u64", "__u32": "u32", "__s32": "s32", "__u16": "u16", "__u8": "u8", "char": "char"}
 DIRECTIONS = {"_IO": "-", "_IOW": "W", "_IOR": "R", "_IOWR": "WR"}
@@ -70,13 +74,14 @@ def header_structs(path, text, structs):
         structs[name] = fields
 
 
-def compile_values(texts, bits, wanted, source_file=None):
+def compile_values(texts, bits, wanted, source_file=None, flags=()):
     """Value of each C expression of wanted, as a C compiler for that many bits sees it.
 
-    texts: of HEADERS
+    texts: of headers, {path: text}; those of include/ come from there
     source_file: a file of the library or module that is to be seen too
     """
-    source = [f"#include <linux/{os.path.basename(path)}>" for path in texts]
+    names = {path: re.sub("^include/(uapi/)?", "", path) for path in texts}
+    source = [f"#include <{name}>" for name in names.values()]
     source = ["#include <stddef.h>", *source, "void values(void);", "void values(void)", "{"]
     if source_file:
         source.insert(0, f'#include "{os.path.abspath(source_file)}"')
@@ -86,12 +91,12 @@ def compile_values(texts, bits, wanted, source_file=None):
                           "((unsigned long long)(%s) >> %d)));" % (i, half, expr, shift))
     source.append("}\n")
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "linux"))
         for path, text in texts.items():
-            with open(os.path.join(folder, "linux", os.path.basename(path)), "w", encoding="utf-8") as f:
+            os.makedirs(os.path.dirname(os.path.join(folder, names[path])), exist_ok=True)
+            with open(os.path.join(folder, names[path]), "w", encoding="utf-8") as f:
                 f.write(text)
         # The second folder: <asm/types.h>, if the 32-bit packages are not there.
-        run = subprocess.run(CC + [f"-m{bits}", "-std=gnu11", "-O1", "-S", "-o", "-", "-I", folder,
+        run = subprocess.run(CC + [f"-m{bits}", *flags, "-std=gnu11", "-O1", "-S", "-o", "-", "-I", folder,
                                    "-I", os.path.join(TOP, "include"), "-I", os.path.join(TOP, "lib"),
                                    "-idirafter", "/usr/include/x86_64-linux-gnu", "-x", "c", "-"],
                              input="\n".join(source), capture_output=True, text=True, timeout=120, check=False)
@@ -185,6 +190,46 @@ def source_facts(texts):
     return facts
 
 
+# ---- a region, where there is no Linux ----------------------------------------------
+
+UNIT_TYPES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "uint8_t": "u8", "char": "char"}
+
+
+def unit_facts(text):
+    """What syncevent/region.h says of a region to a unit that has not the kernel's headers."""
+    own = text.partition("#else\n")[2]
+    structs = {name: re.findall(r"^\t(\w+) (\w+)((?:\[\w+\])*);$", body, re.M)
+               for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\}", own, re.M | re.S)}
+    wanted = re.findall(r"^#define (SYNCEVENT_\w+)", own, re.M)
+    facts = {("constant", name): [name] for name in wanted}
+    for name, fields in structs.items():
+        facts["struct", name] = [f"sizeof(struct {name})"]
+        for kind, field, lengths in fields:
+            facts["field", name, field] = [f"offsetof(struct {name}, {field})",
+                                           f"sizeof(((struct {name} *)0)->{field})",
+                                           UNIT_TYPES[kind], *re.findall(r"\w+", lengths)]
+    wanted = [e for facts_of in facts.values() for e in facts_of if e not in UNIT_TYPES.values()]
+    values = [compile_values({UNIT_HEADER: text}, bits, list(dict.fromkeys(wanted)),
+                             flags=("-U__linux__", "-ffreestanding")) for bits in (64, 32)]
+    if values[0] != values[1]:
+        raise Bad(f"{UNIT_HEADER}: differs between 32 and 64 bit")
+    for key, found in facts.items():
+        if key[0] == "field":
+            at, size, kind, *lengths = found
+            kind += "".join(f"[{values[0][length]}]" for length in lengths)
+            facts[key] = (values[0][at], values[0][size], kind, "in")
+        else:
+            facts[key] = (values[0][found[0]],)
+    return facts
+
+
+def compare_unit(header, unit):
+    """What a unit takes for something else, or lacks: a list of lines."""
+    wanted = {key for key in header if key[0] != "constant" and key[1].startswith("syncevent_region_")}
+    return [f"{' '.join(key)}: header {header.get(key)}, without Linux {unit.get(key)}"
+            for key in sorted(wanted | unit.keys()) if header.get(key) != unit.get(key)]
+
+
 # ---- the page -----------------------------------------------------------------
 
 def table_rows(text):
@@ -255,6 +300,130 @@ def compare(header, text):
     known = {key[-1] for key in header if key[0] in ("command", "constant")}
     for word in sorted(set(re.findall(r"\bSYNCEVENT_[A-Z0-9_]+\b(?!\*)", text)) - known):
         complaints.append(f"{word}: named in the text, not in a header")
+    return complaints
+
+
+# ---- where the parts of a region lie ----------------------------------------------
+
+# What the module chooses, and where the units' header then finds things: by the page's names.
+LAYOUT = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "geometry.h"
+#include <syncevent/dpa.h>
+
+#define PLACE(what, where, bytes) \\
+	printf("%s|%llu|%llu\\n", what, (unsigned long long)((char *)(where) - base), (unsigned long long)(bytes))
+
+int main(int argc, char **argv)
+{
+	static char base[1];
+	struct syncevent_dpa d = { .base = base };
+	struct se_geometry g;
+	unsigned int s, i, a, k;
+
+	if (argc != 4 || !se_geometry_choose(&g, strtoull(argv[1], NULL, 0), (unsigned int)atoi(argv[2]),
+					     (unsigned int)atoi(argv[3])))
+		return 1;
+	d.side = s = a = g.sides - 1;
+	i = g.slots - 1;
+	k = g.payload_pages - 1;
+	d.sides = g.sides;
+	d.slots = g.slots;
+	d.slot_shift = g.slot_shift;
+	d.side_at = g.side;
+	d.desc_at = g.desc;
+	d.ack_at = g.ack;
+	d.ring_at = g.ring;
+	d.slot_at = g.slot;
+	printf("size %llu\\nS %u\\nN %u\\nT %u\\ns %u\\ni %u\\na %u\\nb 1\\nk %u\\n", (unsigned long long)g.size,
+	       g.sides, g.slots, 1U << g.slot_shift, s, i, a, k);
+	printf("side_offset %llu\\ndesc_offset %llu\\nack_offset %llu\\nring_offset %llu\\nslot_offset %llu\\n"
+	       "payload_offset %llu\\npayload pages %u\\n", (unsigned long long)g.side, (unsigned long long)g.desc,
+	       (unsigned long long)g.ack, (unsigned long long)g.ring, (unsigned long long)g.slot,
+	       (unsigned long long)g.payload, g.payload_pages);
+	PLACE("header", base, sizeof(struct syncevent_region_header));
+	PLACE("record of side s", se_dpa_side(&d, s), sizeof(struct syncevent_region_side));
+	PLACE("descriptor of slot i", se_dpa_desc(&d, i), sizeof(struct syncevent_region_desc));
+	PLACE("acknowledgement of side s for slot i", se_dpa_ack(&d, i), sizeof(struct syncevent_region_ack));
+	PLACE("ring from side a to side b", se_dpa_ring(&d, a, 1), sizeof(struct syncevent_region_ring));
+	PLACE("slot i", se_dpa_cell(&d, i), 1U << g.slot_shift);
+	PLACE("payload page k", base + g.payload + (unsigned long long)k * SYNCEVENT_REGION_PAGE,
+	      SYNCEVENT_REGION_PAGE);
+	return 0;
+}
+"""
+# Bytes, sides, and the slots' stride as a power of two.
+CASES = [(128 << 10, 2, 12), (1 << 20, 2, 12), (16 << 20, 3, 12), (12345678, 5, 12), (16 << 20, 2, 16), (1 << 30, 64, 14)]
+UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}
+
+
+class Layout:
+    """kmod/geometry.h and syncevent/dpa.h, of which geometry is the text of the first."""
+
+    def __init__(self, geometry):
+        self._folder = tempfile.TemporaryDirectory()
+        with open(os.path.join(self._folder.name, "geometry.h"), "w", encoding="utf-8") as f:
+            f.write(geometry)
+        self._program = os.path.join(self._folder.name, "layout")
+        run = subprocess.run(CC + ["-std=gnu11", "-O1", "-o", self._program, "-I", self._folder.name, "-I",
+                                   os.path.join(TOP, "include"), "-I", os.path.join(TOP, "include/uapi"), "-x", "c", "-"],
+                             input=LAYOUT, capture_output=True, text=True, timeout=120, check=False)
+        if run.returncode:
+            raise Bad(f"{' '.join(CC)} failed:\n{run.stderr}")
+
+    def of(self, size, sides, shift):
+        """({name: number}, {what: (offset, bytes)}) of a region, or None if it has no room."""
+        run = subprocess.run([self._program, str(size), str(sides), str(shift)], capture_output=True, text=True,
+                             timeout=60, check=False)
+        if run.returncode:
+            return None
+        lines = run.stdout.splitlines()
+        return ({name: int(value) for name, value in (line.rsplit(" ", 1) for line in lines if "|" not in line)},
+                {what: (int(at), int(size)) for what, at, size in (line.split("|") for line in lines if "|" in line)})
+
+
+def evaluate(text, numbers):
+    """A formula of the page: a blank is a multiplication, and division is of whole numbers."""
+    text = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", text).replace(" / ", " // ")
+    try:
+        return eval(text, {"__builtins__": {}, "up": lambda x, y: -(-x // y) * y, "P": 4096}, numbers)
+    except (SyntaxError, NameError, TypeError) as e:
+        raise Bad(f"cannot read the formula {text!r}: {e}") from e
+
+
+def compare_layout(layout, page, peers):
+    """Where the documents have the parts of a region elsewhere: a list of lines."""
+    complaints = []
+    section = page.partition("### Geometry\n")[2].partition("\n### ")[0]
+    formulas = re.findall(r"^    (\w+(?: \w+)*) += (.+)$", section, re.M)
+    places = {row["what"]: (row["offset"], row["bytes"]) for heading, row in table_rows(page)
+              if heading == "Geometry" and "what" in row}
+    for case in CASES:
+        numbers, found = layout.of(*case)
+        for name, formula in formulas:
+            if evaluate(formula, numbers) != numbers.get(name):
+                complaints.append(f"{case}: {name} is {numbers.get(name)}, the page says {formula}")
+        for what in sorted(places.keys() | found.keys()):
+            said = [evaluate(text.replace("`", ""), numbers) for text in places.get(what, ())]
+            if tuple(said) != found.get(what):
+                complaints.append(f"{case}: {what} is at {found.get(what)}, the page says {places.get(what)}")
+        if {name for name, _ in formulas} != {name for name in numbers if len(name) > 4}:
+            complaints.append("the formulas are of other numbers")
+    rows = [row for heading, row in table_rows(peers) if heading == "How much fits"]
+    for row in rows:
+        size, unit = row["memory"].split()
+        numbers, _ = layout.of(int(size) * UNITS[unit], int(row["sides"]), 12)
+        slots, pages, sides = numbers["N"], numbers["payload pages"], numbers["S"]
+        wanted = [slots, slots // sides ** 2, pages, pages // sides]
+        said = [int(row[name]) for name in ("slots", "of one creator and home", "payload pages", "of one creator")]
+        if said != wanted:
+            complaints.append(f"{row['memory']}, {sides} sides: {wanted}, {PEERS} says {said}")
+    least = re.search(r"At least (\d+) KiB are needed for two sides", peers)
+    if not rows or not least:
+        complaints.append(f"{PEERS} does not say how much fits")
+    elif not layout.of(int(least[1]) * 1024, 2, 12) or layout.of(int(least[1]) * 512, 2, 12):
+        complaints.append(f"{PEERS}: {least[1]} KiB are not the least power of two")
     return complaints
 
 
@@ -331,6 +500,30 @@ REGION_MUTANTS = [
     ("another type of the same size", r"\t__u32 doorbell;\n\t__u32 address;", "\t__aligned_u64 doorbell;"),
 ]
 HEADER_MUTANTS = [(HEADERS[0], *m) for m in HEADER_MUTANTS] + [(HEADERS[1], *m) for m in REGION_MUTANTS]
+UNIT_MUTANTS = [
+    ("swapped words", r"\tuint32_t gone;\n\tuint32_t import;", "\tuint32_t import;\n\tuint32_t gone;"),
+    ("a wider word", r"uint32_t doorbell", "uint64_t doorbell"),
+    ("fewer keys", r"key\[2\]\[16\]", "key[1][16]"),
+    ("reserved words left out", r"\tuint64_t reserved_end\[56\];\n", ""),
+    ("a structure left out", r"struct syncevent_region_ack \{[^}]*\};", ""),
+    ("another right", r"(SYNCEVENT_RIGHT_UPDATE\s+)0x2U", r"\g<1>0x4U"),
+    ("a constant of its own", r"(#define SYNCEVENT_STATE_FREE)", r"#define SYNCEVENT_STATE_NEW 4U\n\1"),
+]
+LAYOUT_MUTANTS = [
+    (PAGE, "a part elsewhere", r"up\(256 N, P\)", "up(128 N, P)"),
+    (PAGE, "a part that is not rounded up", r"up\(ring_offset \+ S S P, T\)", "ring_offset + S S P"),
+    (PAGE, "a formula left out", r"    ring_offset    = .*\n", ""),
+    (PAGE, "one of a part elsewhere", r"\+ \(a S \+ b\) P", "+ (b S + a) P"),
+    (PAGE, "another size of one", r"`desc_offset` \+ 256 i \| 256", "`desc_offset` + 256 i | 128"),
+    (PAGE, "a part left out", r"\| acknowledgement of side s for slot i .*\n", ""),
+    (PEERS, "more slots", r"\| 16 MiB \| 3 \| 2043", "| 16 MiB | 3 | 2048"),
+    (PEERS, "more pages of one creator", r"\| 56 \|\n", "| 112 |\n"),
+    (PEERS, "too little memory", r"least 128 KiB", "least 64 KiB"),
+    (PEERS, "more memory than is needed", r"least 128 KiB", "least 256 KiB"),
+    (GEOMETRY, "another order", r"geo->ring \+ \(__u64\)sides \* sides \* page", "geo->ack + (__u64)sides * sides * page"),
+    (GEOMETRY, "a third of it for slots", r"\(size / 2\)", "(size / 3)"),
+    (GEOMETRY, "more slots", r"(define SE_SLOTS_MAX\s+)65536U", r"\g<1>131072U"),
+]
 
 
 def mutate(text, what, pattern, replacement):
@@ -342,11 +535,10 @@ def mutate(text, what, pattern, replacement):
 
 def main():
     texts = {}
-    for path in HEADERS:
+    for path in (*HEADERS, UNIT_HEADER, GEOMETRY, PAGE, PEERS):
         with open(os.path.join(TOP, path), encoding="utf-8") as f:
             texts[path] = f.read()
-    with open(os.path.join(TOP, "docs/abi.md"), encoding="utf-8") as f:
-        page = f.read()
+    headers, page = {path: texts[path] for path in HEADERS}, texts[PAGE]
     results = []
 
     def result(name, complaints):
@@ -356,38 +548,49 @@ def main():
             for part in line.splitlines():
                 print("# " + part)
 
+    def caught(what, compare_it):
+        """Whether there are complaints, by the call or as what cannot be understood at all."""
+        try:
+            found = compare_it()
+        except Bad as e:
+            # Holes and the like: the compiler must have taken it, and the pattern must fit.
+            bad = "failed" in str(e) or "changes nothing" in str(e)
+            result("caught " + what, [str(e)] if bad else [])
+            return
+        result("caught " + what, [] if found else ["not noticed"])
+
     print("TAP version 13")
     probe = subprocess.run(CC + ["-m32", "-E", "-x", "c", os.devnull], capture_output=True, timeout=60, check=False)
     if probe.returncode:
         print(f"1..0 # SKIP {' '.join(CC)} has no -m32: not an x86 compiler")
         return 77
-    print(f"1..{1 + len(PAGE_MUTANTS) + len(HEADER_MUTANTS)}", flush=True)
+    print(f"1..{3 + sum(map(len, (PAGE_MUTANTS, HEADER_MUTANTS, UNIT_MUTANTS, LAYOUT_MUTANTS)))}", flush=True)
     try:
-        sources = source_facts(texts)
-        header = {**header_facts(texts), **sources}
+        sources = source_facts(headers)
+        header = {**header_facts(headers), **sources}
+        result("docs/abi.md is as the headers", compare(header, page))
+        result("a region is the same without Linux", compare_unit(header, unit_facts(texts[UNIT_HEADER])))
+        result("the parts of a region lie where the documents say",
+               compare_layout(Layout(texts[GEOMETRY]), page, texts[PEERS]))
     except Bad as e:
         print(f"Bail out! {str(e).splitlines()[0]}")
         print(e, file=sys.stderr)
         return 1
-    result("docs/abi.md is as the headers", compare(header, page))
-    for what, pattern, replacement in PAGE_MUTANTS:
-        try:
-            caught = compare(header, mutate(page, what, pattern, replacement))
-            result("caught on the page: " + what, [] if caught else ["not noticed"])
-        except Bad as e:
-            result("caught on the page: " + what, [str(e)])
-    for path, what, pattern, replacement in HEADER_MUTANTS:
-        try:
-            mutant = {**texts, path: mutate(texts[path], what, pattern, replacement)}
-        except Bad as e:
-            result("caught in the header: " + what, [str(e)])
-            continue
-        try:
-            caught = compare({**header_facts(mutant), **sources}, page)
-        except Bad as e:
-            # Holes and the like: the compiler must have taken it.
-            caught = [] if "failed" in str(e) else [str(e)]
-        result("caught in the header: " + what, [] if caught else ["not noticed"])
+
+    def layout_with(path, *mutant):
+        changed = {**texts, path: mutate(texts[path], *mutant)}
+        return compare_layout(Layout(changed[GEOMETRY]), changed[PAGE], changed[PEERS])
+
+    for what, *change in PAGE_MUTANTS:
+        caught("on the page: " + what, lambda: compare(header, mutate(page, what, *change)))
+    for path, what, *change in HEADER_MUTANTS:
+        caught("in the header: " + what, lambda: compare(
+            {**header_facts({**headers, path: mutate(texts[path], what, *change)}), **sources}, page))
+    for what, *change in UNIT_MUTANTS:
+        caught("without Linux: " + what, lambda: compare_unit(
+            header, unit_facts(mutate(texts[UNIT_HEADER], what, *change))))
+    for path, what, *change in LAYOUT_MUTANTS:
+        caught(f"in {path}: {what}", lambda: layout_with(path, what, *change))
     return 0 if all(results) else 1
 
 

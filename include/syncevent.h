@@ -404,7 +404,8 @@ const char *syncevent_strerror(int err);
  * @flags: SYNCEVENT_PCI_* of linux/syncevent.h
  * @device: path of its device
  * @address: PCI address here, of the form 0000:00:10.0
- * @id: of the region, the same on all sides; zero as is what follows until it is attached
+ * @id: of the region, the same on all sides. Until this machine is attached it is zero, as
+ *	are @alive, @sides, @slots, @slots_used and @payload_pages
  * @alive: a bit for each side whose heart beats
  * @side: this machine
  * @sides: how many there can be

@@ -488,7 +488,8 @@ struct syncevent_pci_name {
 
 /**
  * struct syncevent_pci_info - SYNCEVENT_IOC_PCI_INFO: the region
- * @id: names it in blobs; zero as are those that follow until it is attached
+ * @id: names it in blobs; zero until this side is attached, as are @alive, @rung, @sides,
+ *	@slots, @slots_used and @payload_pages
  * @alive: a bit for each side
  * @rung: doorbells of other sides that this one rang
  * @irqs: doorbells of this side that rang

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
-"""Memory that guests share, and their doorbells: the server for QEMU's ivshmem-doorbell."""
+"""Memory that guests share, and their doorbells: the server for QEMU's ivshmem-doorbell.
+
+usage, for guests that are started by hand: ivshmem.py SOCKET
+"""
 
 import os
 import selectors
 import socket
 import struct
+import sys
 import threading
 
 SIZE = 16 << 20
@@ -80,3 +84,9 @@ class Server(threading.Thread):
                 if gone:
                     selector.unregister(key.fileobj)
                     self._leave(key.data)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    Server(sys.argv[1]).run()

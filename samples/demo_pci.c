@@ -27,6 +27,7 @@
 #define DPA		2
 #define SECOND		1000000000ULL
 #define PATIENCE	(60 * SECOND)	/* nothing here takes long: someone must have died */
+#define BOOT		(600 * SECOND)	/* but a machine that is emulated may take its time */
 #define ADDS		10000
 
 static const char *const names[] = { "demo.host", "demo.dpu" };
@@ -224,7 +225,8 @@ static void ask_dpa(struct demo *d, struct dpa *dpa, struct syncevent *count)
 	dpa->job = p;
 	*dpa->job = (struct job){ .op = JOB_ADD, .operand = 1, .count = ADDS };
 	check("handle", syncevent_dpa_handle(count, &dpa->job->handle));
-	say("asked the DPA to add %u to event %#" PRIx64, ADDS, dpa->job->handle);
+	say("asked the DPA to add 1 to 'demo.count' %u times: it calls it %#" PRIx64, ADDS,
+	    dpa->job->handle);
 	check("ask the DPA", syncevent_add(dpa->request, 1, NULL));
 }
 
@@ -239,12 +241,13 @@ static void await_dpa(struct dpa *dpa)
 	check("the DPA's job", dpa->job->status);
 	syncevent_close(dpa->reply);
 	syncevent_close(dpa->request);
-	say("the DPA is through, and woke this machine by its doorbell");
+	say("the DPA says that it is through");
 }
 
 static void sum(struct demo *d)
 {
 	bool with_dpa = d->pci.sides > DPA && alive(d, DPA, 20 * SECOND);
+	const uint64_t wanted = (with_dpa ? 3 : 2) * ADDS;
 	struct dpa dpa = { 0 };
 	struct syncevent *count;
 	unsigned int i;
@@ -268,8 +271,8 @@ static void sum(struct demo *d)
 			await_dpa(&dpa);
 		check("get", syncevent_get(count, &value));
 		say("%s added %u each: the sum is %" PRIu64 ", %s", with_dpa ? "all three" : "both",
-		    ADDS, value, value == (with_dpa ? 3 : 2) * ADDS ? "exactly" : "WRONG");
-		if (value != (with_dpa ? 3 : 2) * ADDS)
+		    ADDS, value, value == wanted ? "exactly" : "WRONG");
+		if (value != wanted)
 			exit(1);
 	}
 	turn(d, &ways[1]);
@@ -306,7 +309,7 @@ int main(void)
 
 	uname(&machine);
 	check("look for machines", syncevent_pci_get(0, &d.pci));
-	if (!alive(&d, HOST, PATIENCE) || !alive(&d, DPU, PATIENCE))
+	if (!alive(&d, HOST, BOOT) || !alive(&d, DPU, BOOT))
 		check("wait for the other machine", -ETIMEDOUT);
 	say("%s; shares the memory of PCI device %s, as side %" PRIu32 " of %" PRIu32,
 	    machine.machine, d.pci.address, d.pci.side, d.pci.sides);

@@ -3,7 +3,10 @@
 """The harness of the guests is hard to please: canned output and kernel logs."""
 
 import os
+import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,8 +16,10 @@ import unittest
 TOP = os.environ.get("abs_top_srcdir") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "selftests/vm"))
+import ivshmem                                          # noqa: E402
 import ktap                                             # noqa: E402
 import splat                                            # noqa: E402
+import steps                                            # noqa: E402
 import suite                                            # noqa: E402
 from faults import Faults                               # noqa: E402
 from image import Initramfs                             # noqa: E402
@@ -305,6 +310,70 @@ class Befalling(unittest.TestCase):
             faults, guest = self.suffer(text)
             self.assertEqual(["off"], guest.felt)
             self.assertFalse(faults.killed)
+
+
+class Demonstration(unittest.TestCase):
+    """steps.py, and the run of scripts/demo --pci that docs/pci-peers.md shows"""
+
+    def setUp(self):
+        self.said = {who: [] for who in steps.units(3)}
+        with open(os.path.join(TOP, "docs/pci-peers.md"), encoding="utf-8") as file:
+            for who, line in re.findall(r"^ *(%s) \| (.*)$" % "|".join(self.said), file.read(), re.M):
+                self.said[who].append(line)
+
+    def test_the_documentation_shows_a_good_run(self):
+        for who, said in self.said.items():
+            self.assertIsNone(steps.complaint(who, said, 3))
+
+    def test_a_good_run_without_a_dpa(self):
+        sums = "both added 10000 each: the sum is 20000, exactly"
+        said = [line.replace("of 3", "of 2") for line in self.said["host"] if "the DPA" not in line]
+        said = [sums if line.startswith("all three added") else line for line in said]
+        self.assertIsNone(steps.complaint("host", said, 2))
+        self.assertIsNotNone(steps.complaint("host", said, 3))
+
+    def test_each_line_counts(self):
+        for who, said in self.said.items():
+            wanted = [line for line in said if line != "the events ended"]
+            for i in range(len(wanted)):
+                bad = [wanted[:i] + wanted[i + 1:], wanted[:i] + wanted[i:i + 1] * 2 + wanted[i + 1:],
+                       wanted[:i] + [wanted[i] + "!"] + wanted[i + 1:]]
+                if i:
+                    bad.append(wanted[:i - 1] + [wanted[i], wanted[i - 1]] + wanted[i + 1:])
+                for lines in bad:
+                    self.assertIsNotNone(steps.complaint(who, lines, 3), (who, i, lines))
+
+    def test_a_wrong_sum(self):
+        for old, new in (("30000", "29999"), ("exactly", "WRONG"), ("all three", "both")):
+            said = [line.replace(old, new) for line in self.said["host"]]
+            self.assertNotEqual(said, self.said["host"])
+            self.assertIn("it said: ", steps.complaint("host", said, 3))
+
+
+class Memory(unittest.TestCase):
+    """ivshmem.py, as for guests that are started by hand"""
+
+    def test_it_hands_out_memory_and_doorbells(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "server")
+            with subprocess.Popen([sys.executable, "-B", ivshmem.__file__, path]) as server:
+                try:
+                    with socket.socket(socket.AF_UNIX) as guest:
+                        guest.settimeout(60)
+                        while guest.connect_ex(path):
+                            self.assertIsNone(server.poll())
+                        said = []
+                        while len(said) < 4:
+                            data, files, _, _ = socket.recv_fds(guest, 8, 1)
+                            said.append((*struct.unpack("<q", data), len(files)))
+                            for file in files:
+                                if said[-1][0] == -1:
+                                    self.assertEqual(ivshmem.SIZE, os.fstat(file).st_size)
+                                os.close(file)
+                        # The version, its number, the memory, and its own doorbell.
+                        self.assertEqual([(0, 0), (0, 0), (-1, 1), (0, 1)], said)
+                finally:
+                    server.kill()
 
 
 class Tap(unittest.TestResult):

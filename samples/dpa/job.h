@@ -25,8 +25,8 @@ enum job_op {
 /**
  * struct job - at the beginning of the payload of the request
  * @op: enum job_op
- * @status: answer: 0 or a negative errno; of JOB_ADD also 1: a value was not more than
- *	    the one before
+ * @status: answer: 0 or a negative errno; of JOB_ADD -EPROTO too: a value was not more
+ *	    than the one before
  * @handle: of the event
  * @cond: SYNCEVENT_COND_*
  * @reserved: nothing

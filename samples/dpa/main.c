@@ -38,7 +38,8 @@ static int add(struct job *job)
 	for (i = 0; i < job->count; i++) {
 		ret = syncevent_dpa_add(&dpa, job->handle, job->operand, &job->value);
 		if (!ret)
-			ret = i && job->value <= last ? 1 : syncevent_dpa_tick(&dpa);
+			ret = i && job->value <= last ? -SYNCEVENT_DPA_EPROTO :
+			      syncevent_dpa_tick(&dpa);
 		if (ret)
 			return ret;
 		last = job->value;
@@ -110,8 +111,11 @@ static int attached(void)
 		if (!ret) {
 			print("dpa: events found\n");
 			ret = serve(request, reply);
-			print("dpa: they ended: error ");
-			print_number(ret);
+			print("dpa: the events ended");
+			if (ret != -SYNCEVENT_DPA_EIDRM) {
+				print(" for this unit: error ");
+				print_number(ret);
+			}
 			print("\n");
 			syncevent_dpa_forget(&dpa, reply);
 		}

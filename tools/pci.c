@@ -126,7 +126,9 @@ static int show_region(const struct syncevent_pci *pci, int err, struct json_obj
 		       struct libscols_table *table)
 {
 	bool attached = !err && pci->flags & SYNCEVENT_PCI_ATTACHED;
-	const char *note = err ? syncevent_strerror(err) : "not attached: side 0 has not formatted it";
+	const char *note = err == -EACCES ? "permission denied: it is for root and the group syncevent" :
+			   err ? syncevent_strerror(err) :
+			   "not attached: side 0 has not come yet, or the kernel's log tells why";
 	struct json_object *object, *sides;
 	const char *cells[COLUMNS] = {
 		[DEVICE] = pci->device, [ADDRESS] = pci->address, [NOTE] = note,

@@ -206,10 +206,14 @@ static void se_region_detach(struct se_region *r)
 
 /* ---- peers ------------------------------------------------------------------------------ */
 
+/* One that attached to another format will find that out, unless it died before. */
 static bool se_peer_gone(struct se_region *r, u32 side)
 {
+	struct syncevent_region_side *record = se_side(r, side);
+
 	return side != r->side &&
-	       (se_peer_dead(r, side) || !READ_ONCE(se_side(r, side)->epoch));
+	       (se_peer_dead(r, side) || !READ_ONCE(record->epoch) ||
+		READ_ONCE(record->format_epoch) != r->format_epoch);
 }
 
 /* The other sides that imported an event of this one with the right to update. */

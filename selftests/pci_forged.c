@@ -137,6 +137,32 @@ TEST_F(hostile, attaching_is_bounded)
 	ASSERT_TRUE(recover(self));
 }
 
+/* A machine that attached to another format, and came no further, is none of this region. */
+TEST_F(hostile, attached_to_another_format)
+{
+	struct syncevent_pci_create create = { .home = 1 };
+	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
+	int fd;
+
+	if (!is_owner()) {
+		ASSERT_EQ(0, unbind(self));
+		me->format_epoch++;
+		me->epoch = 12345;
+	}
+	ASSERT_TRUE(meet(self));
+	if (is_owner()) {
+		ASSERT_LE(0, fd = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
+		EXPECT_EQ(-EPIPE, se_wait(fd, SYNCEVENT_COND_GT, 0, se_patience(), NULL));
+		close(fd);
+	}
+	ASSERT_TRUE(meet(self));
+	if (!is_owner()) {
+		me->epoch = 0;
+		ASSERT_EQ(0, bind_again(self));
+	}
+	ASSERT_TRUE(meet(self));
+}
+
 /* Acknowledge whatever has ended, as a side that lives, but for one slot. */
 static void ack_all_but(struct scribble *s, volatile struct syncevent_region_desc *but)
 {

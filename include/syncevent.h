@@ -741,6 +741,29 @@ struct syncevent_done {
  */
 int syncevent_queue_create(struct syncevent_queue **q);
 
+/**
+ * syncevent_queue_create_on() - make a wait queue of a provider
+ * @q: where the handle goes
+ * @provider: KERNEL, SHM, or DEFAULT for that of syncevent_queue_create()
+ *
+ * For events that are not of the default provider, as those between machines may be.
+ *
+ * Return: as syncevent_queue_create(); -EINVAL: @provider.
+ */
+int syncevent_queue_create_on(struct syncevent_queue **q, enum syncevent_provider provider);
+
+/**
+ * syncevent_queue_reserve() - have memory for entries at hand
+ * @q: a queue
+ * @n: as long as no more than so many are not yet reaped, none is allocated in this
+ *     process for an entry; 0: for each one when it is added, as at first
+ *
+ * What an event needs itself is allocated when it is first added, to any queue.
+ *
+ * Return: 0; -ENOMEM: it is as before.
+ */
+int syncevent_queue_reserve(struct syncevent_queue *q, size_t n);
+
 /** syncevent_queue_fd() - for poll(2) and epoll(7): readable while one is done */
 int syncevent_queue_fd(const struct syncevent_queue *q);
 

@@ -53,6 +53,9 @@ struct se_entry {
  * @reapers: how many do
  * @news: it is in the list of queues to announce
  * @next: there
+ * @spare: entries at hand; linked as completed ones are
+ * @entries: how many there are, spare or not
+ * @reserved: how many there shall be at least
  */
 struct se_local {
 	struct se_bell bell;
@@ -63,6 +66,9 @@ struct se_local {
 	unsigned int reapers;
 	bool news;
 	SLIST_ENTRY(se_local) next;
+	struct completed spare;
+	size_t entries;
+	size_t reserved;
 };
 
 /* Under the lock. */
@@ -219,6 +225,7 @@ int se_local_create(struct se_local **out)
 	if (!q)
 		return -ENOMEM;
 	STAILQ_INIT(&q->done);
+	STAILQ_INIT(&q->spare);
 	se_watch_lock();
 	err = se_watch_start();
 	if (!err)
@@ -275,28 +282,98 @@ static int add(struct se_entry *e, struct syncevent *ev, uint64_t deadline)
 	return 0;
 }
 
+static struct se_entry *take_spare(struct se_local *q)
+{
+	struct se_entry *e = STAILQ_FIRST(&q->spare);
+
+	if (e)
+		STAILQ_REMOVE_HEAD(&q->spare, done);
+	return e;
+}
+
+/*
+ * An entry is no longer needed: it is spare, or one of @unwanted, to be freed without the
+ * lock. The queue's entries may be more than are reserved.
+ */
+static void put_entry(struct se_local *q, struct se_entry *e, struct completed *unwanted)
+{
+	struct completed *to = &q->spare;
+
+	if (q->entries > q->reserved) {
+		q->entries--;
+		to = unwanted;
+	}
+	STAILQ_INSERT_HEAD(to, e, done);
+}
+
+static void free_all(struct completed *unwanted)
+{
+	struct se_entry *e;
+
+	while ((e = STAILQ_FIRST(unwanted))) {
+		STAILQ_REMOVE_HEAD(unwanted, done);
+		free(e);
+	}
+}
+
+int se_local_reserve(struct se_local *q, size_t n)
+{
+	struct completed unwanted = STAILQ_HEAD_INITIALIZER(unwanted);
+	struct se_entry *e;
+	int err = 0;
+
+	se_watch_lock();
+	while (q->entries < n && !err) {
+		/* malloc() may take long. */
+		se_watch_unlock();
+		e = malloc(sizeof(*e));
+		se_watch_lock();
+		if (e) {
+			q->entries++;
+			STAILQ_INSERT_HEAD(&q->spare, e, done);
+		} else {
+			err = -ENOMEM;
+		}
+	}
+	if (!err)
+		q->reserved = n;
+	while (q->entries > q->reserved && (e = take_spare(q)))
+		put_entry(q, e, &unwanted);
+	se_watch_unlock();
+	free_all(&unwanted);
+	return err;
+}
+
 int se_local_add(struct se_local *q, struct syncevent *ev, const struct se_cond *c,
 		 uint64_t cookie, uint64_t deadline)
 {
-	struct se_entry *e = calloc(1, sizeof(*e));
+	struct completed unwanted = STAILQ_HEAD_INITIALIZER(unwanted);
+	struct se_entry *e;
 	int err;
 
-	if (!e)
-		return -ENOMEM;
-	e->q = q;
-	e->c = *c;
-	e->cookie.key = cookie;
 	se_watch_lock();
+	e = take_spare(q);
+	if (!e) {
+		se_watch_unlock();
+		e = malloc(sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+		se_watch_lock();
+		q->entries++;
+	}
+	*e = (struct se_entry){ .q = q, .c = *c, .cookie.key = cookie };
 	err = add(e, ev, deadline);
-	se_watch_unlock();
 	if (err)
-		free(e);
+		put_entry(q, e, &unwanted);
+	se_watch_unlock();
+	free_all(&unwanted);
 	return err;
 }
 
 int se_local_cancel(struct se_local *q, uint64_t cookie)
 {
-	struct se_entry *e = NULL;
+	struct completed unwanted = STAILQ_HEAD_INITIALIZER(unwanted);
+	struct se_entry *e;
 	struct se_watch *w;
 	struct se_node *n;
 	int err = -ENOENT;
@@ -311,17 +388,17 @@ int se_local_cancel(struct se_local *q, uint64_t cookie)
 			unpark(e);
 			se_watch_less(w);
 			se_tree_del(&q->cookies, n);
+			put_entry(q, e, &unwanted);
 		}
 	}
 	se_watch_unlock();
-	if (!err)
-		free(e);
+	free_all(&unwanted);
 	return err;
 }
 
-/* Take what is done and fits; the entries go to a list, to be freed without the lock. */
+/* Take what is done and fits; @unwanted are to be freed without the lock. */
 static unsigned int take(struct se_local *q, struct syncevent_done *done, unsigned int max,
-			 struct completed *taken)
+			 struct completed *unwanted)
 {
 	unsigned int n;
 
@@ -336,27 +413,17 @@ static unsigned int take(struct se_local *q, struct syncevent_done *done, unsign
 			.value = e->value,
 			.status = e->status,
 		};
-		STAILQ_INSERT_TAIL(taken, e, done);
+		put_entry(q, e, unwanted);
 	}
 	if (!q->nr_done)
 		se_bell_off(&q->bell);
 	return n;
 }
 
-static void free_all(struct completed *taken)
-{
-	struct se_entry *e;
-
-	while ((e = STAILQ_FIRST(taken))) {
-		STAILQ_REMOVE_HEAD(taken, done);
-		free(e);
-	}
-}
-
 int se_local_reap(struct se_local *q, struct syncevent_done *done, unsigned int max,
 		  uint64_t deadline)
 {
-	struct completed taken = STAILQ_HEAD_INITIALIZER(taken);
+	struct completed unwanted = STAILQ_HEAD_INITIALIZER(unwanted);
 	int err = deadline ? 0 : -ETIMEDOUT;
 	unsigned int n;
 	uint32_t was;
@@ -368,7 +435,7 @@ int se_local_reap(struct se_local *q, struct syncevent_done *done, unsigned int 
 	se_watch_lock();
 	for (;;) {
 		/* After a time-out or a signal this is the last look: success wins. */
-		n = take(q, done, max, &taken);
+		n = take(q, done, max, &unwanted);
 		if (n || err)
 			break;
 		was = q->word;
@@ -379,13 +446,13 @@ int se_local_reap(struct se_local *q, struct syncevent_done *done, unsigned int 
 		q->reapers--;
 	}
 	se_watch_unlock();
-	free_all(&taken);
+	free_all(&unwanted);
 	return n ? (int)n : err;
 }
 
 void se_local_close(struct se_local *q)
 {
-	struct completed taken = STAILQ_HEAD_INITIALIZER(taken);
+	struct completed unwanted = STAILQ_HEAD_INITIALIZER(unwanted);
 	unsigned int n = 0;
 
 	se_watch_lock();
@@ -397,7 +464,7 @@ void se_local_close(struct se_local *q)
 		if (w) {
 			unpark(e);
 			se_watch_less(w);
-			STAILQ_INSERT_TAIL(&taken, e, done);
+			STAILQ_INSERT_TAIL(&unwanted, e, done);
 		}
 		/* Others want the lock, too. */
 		if (++n % CLOSE_BATCH == 0) {
@@ -405,9 +472,10 @@ void se_local_close(struct se_local *q)
 			se_watch_lock();
 		}
 	}
-	STAILQ_CONCAT(&taken, &q->done);
+	STAILQ_CONCAT(&unwanted, &q->done);
+	STAILQ_CONCAT(&unwanted, &q->spare);
 	se_bell_close(&q->bell);
 	se_watch_unlock();
-	free_all(&taken);
+	free_all(&unwanted);
 	free(q);
 }

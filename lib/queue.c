@@ -51,7 +51,12 @@ static int kernel_create(int *queue)
 
 int syncevent_queue_create(struct syncevent_queue **out)
 {
-	int provider = se_choose(SYNCEVENT_PROVIDER_DEFAULT), err;
+	return syncevent_queue_create_on(out, SYNCEVENT_PROVIDER_DEFAULT);
+}
+
+int syncevent_queue_create_on(struct syncevent_queue **out, enum syncevent_provider which)
+{
+	int provider = se_choose(which), err;
 	struct syncevent_queue *q;
 
 	if (provider < 0)
@@ -173,6 +178,12 @@ int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 	if (provider == SYNCEVENT_PROVIDER_ADDR)
 		return add_shadow(q, ev, &add);
 	return se_ioctl(q->fd, SYNCEVENT_IOC_QUEUE_ADD, &add);
+}
+
+int syncevent_queue_reserve(struct syncevent_queue *q, size_t n)
+{
+	/* The kernel's entries are no memory of this process. */
+	return q->local ? se_local_reserve(q->local, n) : 0;
 }
 
 int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie)

@@ -159,6 +159,7 @@ int se_local_add(struct se_local *q, struct syncevent *ev, const struct se_cond 
 int se_local_cancel(struct se_local *q, uint64_t cookie);
 int se_local_reap(struct se_local *q, struct syncevent_done *done, unsigned int max,
 		  uint64_t deadline);
+int se_local_reserve(struct se_local *q, size_t n);
 void se_local_close(struct se_local *q);
 
 /* ---- queue.c ------------------------------------------------------------------------ */

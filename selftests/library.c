@@ -669,6 +669,66 @@ TEST(both_signal_does_not_end_a_spin)
 
 /* ---- queues ------------------------------------------------------------------------ */
 
+/* Entries that are reserved or not, added, cancelled and reaped: all complete. */
+TEST(both_queue_reserve)
+{
+	static const unsigned int sizes[] = { 0, 1, 5, 64, 5, 0 };
+	struct syncevent *ev = make(0);
+	struct syncevent_done done[64];
+	struct syncevent_queue *q;
+	unsigned int i, n;
+
+	ASSERT_NE(NULL, ev);
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ASSERT_EQ(0, syncevent_queue_reserve(q, sizes[i]));
+		ASSERT_EQ(0, syncevent_set(ev, 0));
+		for (n = 0; n < 64; n++)
+			ASSERT_EQ(0, syncevent_queue_add(q, ev, SYNCEVENT_GT, n, UINT64_MAX, n,
+							 SYNCEVENT_FOREVER));
+		for (n = 0; n < 64; n += 2)
+			ASSERT_EQ(0, syncevent_queue_cancel(q, n));
+		/* Fewer than there are now. */
+		ASSERT_EQ(0, syncevent_queue_reserve(q, sizes[i] / 2));
+		ASSERT_EQ(0, syncevent_set(ev, 64));
+		for (n = 0; n < 32;) {
+			int got = syncevent_queue_reap(q, done, 64, se_patience());
+
+			ASSERT_LT(0, got);
+			while (got--) {
+				ASSERT_EQ(1, done[got].cookie & 1);
+				n++;
+			}
+		}
+		ASSERT_EQ(-ETIMEDOUT, syncevent_queue_reap(q, done, 64, 0));
+	}
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+}
+
+TEST(both_queue_of_a_provider)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr), .provider = SYNCEVENT_PROVIDER_SHM };
+	struct syncevent_queue *q = NULL, *shm;
+	struct syncevent_done done;
+	struct syncevent *ev;
+
+	ASSERT_EQ(-EINVAL, syncevent_queue_create_on(&q, SYNCEVENT_PROVIDER_ADDR));
+	ASSERT_EQ(NULL, q);
+	ASSERT_EQ(0, syncevent_queue_create_on(&q, SYNCEVENT_PROVIDER_DEFAULT));
+	ASSERT_EQ(0, syncevent_queue_create_on(&shm, SYNCEVENT_PROVIDER_SHM));
+	ASSERT_EQ(0, syncevent_create(&ev, &attr));
+	ASSERT_EQ(0, syncevent_queue_add(shm, ev, SYNCEVENT_EQ, 0, UINT64_MAX, 7, 0));
+	ASSERT_EQ(1, syncevent_queue_reap(shm, &done, 1, 0));
+	ASSERT_EQ(7, done.cookie);
+	/* Who keeps the default one is told by what it takes. */
+	ASSERT_EQ(on_shm() ? 0 : -EXDEV,
+		  syncevent_queue_add(q, ev, SYNCEVENT_EQ, 0, UINT64_MAX, 7, 0));
+	syncevent_queue_close(q);
+	syncevent_queue_close(shm);
+	syncevent_close(ev);
+}
+
 struct reaper {
 	struct se_thread t;
 	struct syncevent_queue *q;

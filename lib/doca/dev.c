@@ -337,6 +337,25 @@ const struct sed_dev_id *sed_dev_id(const struct doca_dev *dev)
 	return &dev->info->id;
 }
 
+doca_error_t sed_dev_default(struct sed_dev_id *id)
+{
+	struct doca_devinfo **list;
+	doca_error_t result;
+	uint32_t n;
+
+	result = doca_devinfo_create_list(&list, &n);
+	if (result != DOCA_SUCCESS)
+		return result;
+	*id = list[0]->id;
+	return doca_devinfo_destroy_list(list);
+}
+
+bool sed_dev_reaches(const struct sed_dev_id *dev, const struct sed_dev_id *other)
+{
+	return (dev->kind == SED_DEV_PCI) == (other->kind == SED_DEV_PCI) &&
+	       !strcmp(dev->device, other->device);
+}
+
 void sed_dev_get(struct doca_dev *dev)
 {
 	use(dev, 1);

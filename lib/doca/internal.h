@@ -8,7 +8,7 @@
  * dev.c	devices and their other sides
  * event.c	sync events: how they are made, configured and exported; event_sync.c:
  *		the data path of those that were started by doca_sync_event_start();
- *		event_task.c: the tasks of the others
+ *		event_task.c: the tasks of the others. They share event.h
  * mmap.c, buf.c	memory
  * dpa.c	accelerators, as far as events need them
  * error.c	names of errors, and what libsyncevent's are here
@@ -362,11 +362,37 @@ const struct sed_dev_id *sed_devinfo_id(const struct doca_devinfo *info);
 const struct sed_dev_id *sed_dev_id(const struct doca_dev *dev);
 const struct sed_dev_id *sed_dev_rep_id(const struct doca_dev_rep *rep);
 
+/** sed_dev_default() - which device one is on that names none: the first. Return: as the list */
+doca_error_t sed_dev_default(struct sed_dev_id *id);
+
+/** sed_dev_reaches() - does a device lead to what is on another? */
+bool sed_dev_reaches(const struct sed_dev_id *dev, const struct sed_dev_id *other);
+
 /** sed_dev_get() - something is made with it: it cannot be closed until sed_dev_put() */
 void sed_dev_get(struct doca_dev *dev);
 /** sed_dev_put() - @dev: or NULL */
 void sed_dev_put(struct doca_dev *dev);
 void sed_dev_rep_get(struct doca_dev_rep *rep);
 void sed_dev_rep_put(struct doca_dev_rep *rep);
+
+/* ---- buf.c, dpa.c: what events need of them ------------------------------------------ */
+
+struct doca_buf;
+
+/**
+ * sed_buf_hold() - a buffer becomes the memory of an event
+ * @addr: gets its memory
+ *
+ * Return: DOCA_SUCCESS: it has one reference more; NOT_PERMITTED: it cannot be.
+ */
+doca_error_t sed_buf_hold(struct doca_buf *buf, uint64_t **addr);
+
+/** sed_dpa_dev() - the device that it is of */
+struct doca_dev *sed_dpa_dev(const struct doca_dpa *dpa);
+bool sed_dpa_started(const struct doca_dpa *dpa);
+/** sed_dpa_get() - something is made with it: it cannot be destroyed until sed_dpa_put() */
+void sed_dpa_get(struct doca_dpa *dpa);
+/** sed_dpa_put() - @dpa: or NULL */
+void sed_dpa_put(struct doca_dpa *dpa);
 
 #endif /* SED_INTERNAL_H */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 #
-# The library and its shm provider with the address, undefined behaviour and thread
+# The libraries and the shm provider with the address, undefined behaviour and thread
 # sanitizers: the native test programs of tests.conf, with fewer rounds. A report is
 # a failure, even one of a child whose exit status nobody looks at.
 #
@@ -39,15 +39,16 @@ build() {	# FOLDER FLAG [PROGRAM]
 	# -w: gcc warns that the thread sanitizer does not know fences. Here they order
 	# atomic accesses only, among which there are no races.
 	flags="-D_GNU_SOURCE -isystem $harness -I$top/include -I$top/include/uapi -I$top/selftests
-		-g -O1 -fno-omit-frame-pointer -pthread -w -fsanitize=$2 -fno-sanitize-recover=all"
+		-I$top/include/doca -DDOCA_ALLOW_EXPERIMENTAL_API -g -O1 -fno-omit-frame-pointer -pthread -w -fsanitize=$2 -fno-sanitize-recover=all"
 	if [ $# -eq 3 ]; then
 		# shellcheck disable=SC2086	# lists of words
 		${CC:-cc} $flags -o "$1/$3" "$top/selftests/$3.c" "$1"/*.o
 		return
 	fi
-	for source in "$top"/lib/*.c; do
+	for source in "$top"/lib/*.c "$top"/lib/doca/*.c; do
+		object=${source#"$top/lib/"}
 		# shellcheck disable=SC2086
-		${CC:-cc} $flags -c -o "$1/$(basename "$source" .c).o" "$source" || return
+		${CC:-cc} $flags -c -o "$1/$(echo "${object%.c}" | tr / -).o" "$source" || return
 	done
 }
 

@@ -194,7 +194,9 @@ void doca_task_free(struct doca_task *task)
 
 doca_error_t doca_task_get_status(const struct doca_task *task)
 {
-	return task ? task->status : DOCA_ERROR_INVALID_VALUE;
+	if (!task)
+		return DOCA_ERROR_INVALID_VALUE;
+	return task->state == SED_TASK_INFLIGHT ? DOCA_ERROR_IN_PROGRESS : task->status;
 }
 
 void doca_task_set_user_data(struct doca_task *task, union doca_data user_data)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 #
-# Do the public headers, the symbol map, the library's symbols, the pkg-config
+# Do the public headers, the symbol maps, the libraries' symbols, the pkg-config
 # file and the README's example fit each other? (TAP; needs no module)
 #
 # The checks run on a copy of the sources, and then on copies with one thing
@@ -141,6 +141,79 @@ exports() {
 		grep -v -e '^syncevent_' -e '^se_'
 }
 
+# Those of DOCA's names, which must compile without a word as programs use them, and as
+# those who did not allow what is experimental.
+doca_alone() {
+	printf '#include <%s>\n#include <%s>\ntypedef int unit_is_not_empty;\n' "$4" "$4" |
+		compile "$1" "$2" "$3" -I"$1/include/doca" -DDOCA_ALLOW_EXPERIMENTAL_API &&
+	printf '#include <%s>\ntypedef int unit_is_not_empty;\n' "$4" |
+		compile "$1" "$2" "$3" -I"$1/include/doca"
+}
+
+# Programs have memset() and the like from any of them that declares functions.
+doca_has_string() {
+	for header in "$1"/include/doca/*.h; do
+		case $header in *config.h | *_dpa_dev_*) continue ;; esac
+		printf '#include <%s>\nsize_t f(char *s) { memset(s, 1, 2); return strnlen(s, 2); }\n' \
+			"$(basename "$header")" |
+			compile "$1" C99 -m64 -I"$1/include/doca" -D_GNU_SOURCE || return 1
+	done
+}
+
+# On a unit without Linux or a C library.
+doca_freestanding() {
+	printf '#include <%s>\ntypedef int unit_is_not_empty;\n' doca_dpa_dev_sync_event.h |
+		compile "$1" "$2" -m64 -I"$1/include/doca" -U__linux__ -ffreestanding
+}
+
+experimental_warns() {
+	! printf '#include <doca_sync_event.h>\nint f(void) { return (int)%s; }\n' \
+		'doca_sync_event_destroy(0)' | compile "$1" C99 -m64 -I"$1/include/doca"
+}
+
+doca_compiles_only() {
+	for file in "$1"/lib/doca/*.c; do
+		$cc -std=c11 -O2 -fPIC -I"$1/include" -I"$1/include/uapi" -I"$1/include/doca" \
+			$strict "$2" -S -o /dev/null "$file" || return 1
+	done
+}
+
+# What the headers declare for the library, and not as inlines.
+doca_declared() {
+	for header in "$1"/include/doca/*.h; do
+		case $header in *_dpa_dev_*) continue ;; esac
+		echo "#include <$(basename "$header")>"
+	done | $cc -E -P -I"$1/include" -I"$1/include/uapi" -I"$1/include/doca" - | tr '\n' ' ' |
+		tr ';{}' '\n\n\n' |
+		sed -n 's/^.*visibility__ *("default").*[ *]\(doca_[a-z0-9_]*\) *(.*/\1/p' | sort -u
+}
+
+# Its objects with libsyncevent's shared library, which is in TREE/out.
+doca_exports() {
+	build "$1" || return 1
+	doca_declared "$1" >"$tmp/wanted.doca"
+	for file in "$1"/lib/doca/*.c; do
+		$cc -std=c11 -O2 -fPIC -fvisibility=hidden -I"$1/include" -I"$1/include/uapi" \
+			-I"$1/include/doca" -c "$file" -o "$1/out/doca-$(basename "$file" .c).o" ||
+			return 1
+	done
+	# shellcheck disable=SC2046	# a list of words
+	$cc -shared -Wl,-z,defs -Wl,--version-script="$1/lib/doca/libsyncevent-doca.map" \
+		-o "$1/out/libsyncevent-doca.so" "$1"/out/doca-*.o "$1/out/libsyncevent.so" \
+		-pthread $($pkg_config --libs json-c 2>/dev/null) || return 1
+	nm -D --defined-only "$1/out/libsyncevent-doca.so" |
+		awk '$2 != "A" { print $3 }' | sort >"$tmp/exported"
+	sed 's/$/@@LIBSYNCEVENT_DOCA_0.1/' "$tmp/wanted.doca" >"$tmp/wanted"
+	same "$tmp/wanted" "$tmp/exported" || return 1
+	! nm -g --defined-only "$1"/out/doca-*.o | awk 'NF == 3 { print $3 }' |
+		grep -v -e '^doca_' -e '^sed_'
+}
+
+# It stands on libsyncevent's public headers alone.
+doca_public_only() {
+	! grep -n -e "#include <linux/syncevent" -e "#include \"\.\." "$1"/lib/doca/*.[ch]
+}
+
 # A folder as make install leaves it.
 install_into() {
 	version=$(sed -n 's/^AC_INIT(\[syncevent\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
@@ -198,6 +271,10 @@ for bits in 64 32; do
 			result "$header compiles alone: $language, $bits bit" \
 				alone "$t" "$language" "-m$bits" "$header"
 		done
+		for header in "$t"/include/doca/*.h; do
+			result "$(basename "$header") compiles alone: $language, $bits bit" \
+				doca_alone "$t" "$language" "-m$bits" "$(basename "$header")"
+		done
 		result "layout: $language, $bits bit" layout "$t" "$language" "-m$bits"
 		result "headers without Linux: $language, $bits bit" \
 			freestanding "$t" "$language" "-m$bits"
@@ -205,9 +282,18 @@ for bits in 64 32; do
 done
 for bits in $words; do
 	result "the library compiles without a warning: $bits bit" compiles_only "$t" "-m$bits"
+	result "libsyncevent-doca compiles without a warning: $bits bit" \
+		doca_compiles_only "$t" "-m$bits"
 done
 result "the map names what the headers declare" map_fits "$t"
 result "the libraries define what the map names" exports "$t"
+result "libsyncevent-doca exports what its headers declare" doca_exports "$t"
+result "libsyncevent-doca includes public headers alone" doca_public_only "$t"
+result "the headers of DOCA's names declare memset()" doca_has_string "$t"
+result "an experimental function warns" experimental_warns "$t"
+for language in C99 C++11; do
+	result "programs of an accelerator need no Linux: $language" doca_freestanding "$t" $language
+done
 result "libsyncevent.pc is right" pc_is_right "$t"
 result "the README's example compiles" example "$t"
 
@@ -258,6 +344,16 @@ broken "a symbol of another version" lib/libsyncevent.map 's/LIBSYNCEVENT_0.1/LI
 broken "a function that is not defined" lib/event.c 's/^int syncevent_disarm/int syncevent_unarm/' exports
 broken "an internal function that a program might have too" lib/device.c \
 	's/^static bool is_device/bool is_device(int fd);\n&/; s/^static \(bool is_device\)/\1/' exports
+broken "a DOCA header that needs another" include/doca/doca_pe.h '/include <doca_error.h>/d' \
+	doca_alone C99 -m64 doca_pe.h
+broken "DOCA headers without string.h" include/doca/doca_compat.h '/include <string.h>/d' \
+	doca_has_string
+broken "a DOCA function that is not defined" lib/doca/pe.c \
+	's/^doca_error_t doca_pe_destroy/doca_error_t doca_pe_end/' doca_exports
+broken "a DOCA function that is not declared" include/doca/doca_error.h \
+	's/doca_error_get_descr/doca_error_get_text/' doca_exports
+broken "an internal header" lib/doca/pe.c 's/#include "internal.h"/&\n#include "..\/tree.h"/' \
+	doca_public_only
 broken "a library that is not linked" lib/libsyncevent.pc.in 's/-lsyncevent//' pc_is_right
 broken "an example with a wrong name" README.md 's/syncevent_wait(/syncevent_await(/' example
 

@@ -414,6 +414,7 @@ TEST_F(event, another_process)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
+		alarm(SE_HANG_S);
 		got = read(pipes[0], copy, sizeof(copy));
 		if (got <= 0 || doca_sync_event_create_from_export(self->host, copy, (size_t)got,
 								   &other) ||

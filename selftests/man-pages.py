@@ -24,7 +24,9 @@ CFLAGS = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototy
 UAPI = "include/uapi/linux/syncevent.h"
 API = ("include/syncevent.h", "include/syncevent/cell.h", "include/syncevent/inline.h")
 # Where a page that a check needs is not among those found, the check fails.
-ABI_PAGE, OVERVIEW, BROKEN_PAGE = "man/syncevent.4", "man/libsyncevent.3", "man/syncevent_create.3"
+ABI_PAGE, BROKEN_PAGE = "man/syncevent.4", "man/syncevent_create.3"
+# Pages of libraries and not of functions.
+OVERVIEWS = ("man/libsyncevent.3", "man/libsyncevent-doca.3")
 HANG = 120
 
 
@@ -64,7 +66,7 @@ def examples(page):
 def cc(top, *args, source=None):
     """Run the compiler with the headers of the project."""
     run = subprocess.run(CC + CFLAGS + ["-I", os.path.join(top, "include"), "-I", os.path.join(top, "include/uapi"),
-                                        *args],
+                                        "-I", os.path.join(top, "include/doca"), *args],
                          input=source, capture_output=True, text=True, timeout=HANG, check=False)
     return (run.stderr.splitlines() or ["the compiler failed"]) if run.returncode else []
 
@@ -74,11 +76,11 @@ def compile_example(top, text):
 
 
 def build_library(top, folder):
-    """Objects to link examples with."""
+    """Objects to link examples with: the part of libsyncevent-doca that is no command line, too."""
     complaints = []
-    for source in sorted(glob.glob(os.path.join(top, "lib/*.c"))):
-        complaints += cc(top, "-pthread", "-D_GNU_SOURCE", "-c", source, "-o",
-                         os.path.join(folder, os.path.basename(source)[:-1] + "o"))
+    for source in sorted(glob.glob(os.path.join(top, "lib/*.c")) + glob.glob(os.path.join(top, "lib/doca/[!a]*.c"))):
+        name = os.path.relpath(source, os.path.join(top, "lib"))[:-1].replace("/", "-")
+        complaints += cc(top, "-pthread", "-D_GNU_SOURCE", "-c", source, "-o", os.path.join(folder, name + "o"))
     return complaints
 
 
@@ -146,7 +148,7 @@ def synopsis(page):
 
 def names_of(page):
     """The names under NAME."""
-    return re.findall(r"^\.Nm (\w+)", page[:page.find("\n.Sh LIBRARY")], re.M)
+    return re.findall(r"^\.Nm ([\w-]+)", page[:page.find("\n.Sh LIBRARY")], re.M)
 
 
 def wrong_synopses(pages, known):
@@ -166,7 +168,7 @@ def wrong_synopses(pages, known):
 
 def wrong_aliases(pages, makefile):
     """Makefile.am installs each page, and an alias for each other name on it."""
-    listed = sorted(re.findall(r"man/(?:alias/)?([\w.]+\.[1-9])\b", re.sub(r"\\\n", " ", makefile)))
+    listed = sorted(re.findall(r"man/(?:alias/)?([\w.-]+\.[1-9])\b", re.sub(r"\\\n", " ", makefile)))
     wanted = sorted({os.path.basename(path) for path in pages} |
                     {name + ".3" for path, page in pages.items() if path.endswith(".3")
                      for name in names_of(page)})
@@ -260,7 +262,7 @@ def main():
 def check(top, pages, folder):
     uapi, api = read(top, UAPI), [read(top, path) for path in API]
     library = {path: page for path, page in pages.items() if path.endswith(".3")}
-    functions = {path: page for path, page in library.items() if path != OVERVIEW}
+    functions = {path: page for path, page in library.items() if path not in OVERVIEWS}
     makefile, known = read(top, "Makefile.am"), declared(*api)
     count = sum(len(examples(page)) for page in pages.values())
     tap = Tap(3 * len(pages) + count + 5 + 9)
@@ -271,7 +273,7 @@ def check(top, pages, folder):
         tap.result(f"{path} shows the structures of the header",
                    same_structs(page, *(api if path in library else [uapi])))
         for i, (text, expected) in enumerate(examples(page), 1):
-            if "#include <syncevent.h>" in text:
+            if re.search(r"#include <(syncevent|doca_\w+)\.h>", text):
                 does = "links" if takes_machines(text) else "runs and prints what it should"
                 tap.result(f"{path} example {i} {does}", run_example(top, folder, text, expected))
             else:

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+"""Is each function of DOCA's names documented, and is all tested that is said of it? (TAP)
+
+docs/porting-from-doca.md has a table for each header: a row for each function, with what
+it returns. The tests, doca_*.c, say what they expect as OK(f(...)), FAILS(ERROR, f(...)) or
+ASSERT_EQ(DOCA_..., f(...)), in sources that run as a whole. So the table is right if the two
+agree: a result that no test provokes is not documented, and none is provoked that is not.
+
+The checks run on what there is and on copies with one thing wrong, which must be noticed.
+"""
+import os
+import re
+import sys
+
+TOP = os.environ.get("abs_top_srcdir") or os.path.join(os.path.dirname(__file__), "..")
+DECLARED = re.compile(r"^DOCA_(?:STABLE|EXPERIMENTAL)\n([^;]*?)\b(doca_\w+)\(", re.M)
+INLINE = re.compile(r"^static inline ([^;{]*?)\b(doca_\w+)\(", re.M)
+CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|FAILS|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
+ROW = re.compile(r"^\| `(doca_\w+)` \| ([^|]*) \|", re.M)
+
+
+def read(*path):
+    with open(os.path.join(TOP, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def headers():
+    """Text by name."""
+    folder = os.path.join(TOP, "include", "doca")
+    return {name: read("include", "doca", name) for name in sorted(os.listdir(folder))}
+
+
+def tests():
+    folder = os.path.join(TOP, "selftests")
+    return "\n".join(read("selftests", name) for name in sorted(os.listdir(folder))
+                     if re.fullmatch(r"doca_\w+\.[ch]|doca\.h", name))
+
+
+def declared(text):
+    """Functions of a header; true: it returns doca_error_t."""
+    found = DECLARED.findall(text) + INLINE.findall(text)
+    return {name: "doca_error_t" in kind for kind, name in found}
+
+
+def expected(text):
+    """What tests expect, by function."""
+    results = {}
+    for macro, first, function in CALL.findall(text):
+        if macro == "EACH_FAILS":
+            wanted = {"SUCCESS", "NO_MEMORY"}
+        elif macro in ("OK", "ENDS"):
+            wanted = {"SUCCESS"}
+        elif macro == "FAILS":
+            wanted = {first}
+        elif first.startswith("DOCA_ERROR_") or first == "DOCA_SUCCESS":
+            wanted = {re.sub("^DOCA_(ERROR_)?", "", first)}
+        else:
+            wanted = set()
+        results.setdefault(function, set()).update(wanted)
+    return results
+
+
+def documented(doc):
+    """Rows by header: results by function. None: it returns no error."""
+    tables = {}
+    for section in re.split(r"^### ", doc, flags=re.M)[1:]:
+        name = section.split("\n", 1)[0].strip("` ")
+        rows = {}
+        for function, cell in ROW.findall(section):
+            rows[function] = None if cell.strip() == "-" else set(re.findall(r"[A-Z_]{2,}", cell))
+        if name.endswith(".h"):
+            tables[name] = rows
+    return tables
+
+
+def check(files, doc, source):
+    """All complaints."""
+    tables = documented(doc)
+    results = expected(source)
+    complaints = [f"{name}: a table of no header" for name in tables if name not in files]
+    for name, text in files.items():
+        functions = declared(text)
+        rows = tables.get(name, {})
+        complaints += [f"{name}: {f} is not documented" for f in functions if f not in rows]
+        complaints += [f"{name}: {f} is not declared" for f in rows if f not in functions]
+        for f in functions.keys() & rows.keys():
+            if not functions[f]:
+                if rows[f] is not None:
+                    complaints.append(f"{f} returns no error")
+                if not re.search(rf"\b{f}\(", source):
+                    complaints.append(f"{f} is not tested")
+                continue
+            listed, provoked = rows[f] or set(), results.get(f, set())
+            complaints += [f"{f}: no test provokes {r}" for r in sorted(listed - provoked)]
+            complaints += [f"{f}: {r} is not documented" for r in sorted(provoked - listed)]
+            if not listed & {"SUCCESS", "NOT_SUPPORTED"}:
+                complaints.append(f"{f}: does it ever succeed?")
+    return complaints
+
+
+class Tap:
+    def __init__(self):
+        self.count = 0
+        self.failed = False
+
+    def result(self, name, complaints):
+        self.count += 1
+        print(("not ok" if complaints else "ok"), self.count, "-", name)
+        for complaint in complaints:
+            print("#", complaint)
+        self.failed |= bool(complaints)
+
+
+def main():
+    files, doc, source = headers(), read("docs", "porting-from-doca.md"), tests()
+    tap = Tap()
+
+    if "--pairs" in sys.argv:
+        for function, results in sorted(expected(source).items()):
+            print(function, *sorted(results))
+        return 0
+
+    def noticed(what, *changed):
+        tap.result(f"noticed: {what}", [] if check(*changed) else ["it was not"])
+
+    print("TAP version 13")
+    tap.result("the documentation, the headers and the tests agree", check(files, doc, source))
+    noticed("a function without a row", files, doc.replace("| `doca_pe_create` |", "| `x` |"), source)
+    noticed("a row of no function", files, doc.replace("`doca_pe_create`", "`doca_pe_created`"), source)
+    noticed("a result that is not tested", files,
+            doc.replace("| `doca_pe_create` | SUCCESS", "| `doca_pe_create` | SUCCESS, AGAIN"), source)
+    noticed("a result that is not documented", files, doc,
+            source.replace("FAILS(INVALID_VALUE, doca_pe_create(", "FAILS(AGAIN, doca_pe_create("))
+    noticed("a function that is not tested", files, doc,
+            source.replace("doca_ctx_flush_tasks(", "nothing("))
+    noticed("a header without a table", dict(files, **{"doca_x.h": "DOCA_STABLE\nvoid doca_x(void);"}),
+            doc, source)
+    print(f"1..{tap.count}")
+    return tap.failed
+
+
+sys.exit(main())

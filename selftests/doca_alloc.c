@@ -162,7 +162,9 @@ TEST(none_after_start_in_memory)
 	OK(async_end(&a));
 }
 
-static doca_error_t life(bool start, bool leak)
+enum end { NOT_STARTED, STARTED, LEAKED, STOPPED, FREED, LIVES };
+
+static doca_error_t life(enum end end)
 {
 	struct doca_sync_event_task_wait_eq *eq;
 	struct doca_sync_event *other = NULL;
@@ -172,18 +174,25 @@ static doca_error_t life(bool start, bool leak)
 	size_t size;
 
 	r = async_make(&a, 4);
-	if (start) {
+	if (end != NOT_STARTED) {
 		DOCA_ERROR_PROPAGATE(r, doca_ctx_start(a.ctx));
 		DOCA_ERROR_PROPAGATE(r, doca_sync_event_export_to_remote_pci(a.event, a.dev, &blob,
 									     &size));
 		DOCA_ERROR_PROPAGATE(r, doca_sync_event_create_from_export(a.dev, blob, size,
 									   &other));
 	}
-	if (leak) {
+	if (end >= LEAKED) {
 		DOCA_ERROR_PROPAGATE(r, doca_sync_event_task_wait_eq_alloc_init(
 						a.event, 7, SE_ALL, no_data, &eq));
 		DOCA_ERROR_PROPAGATE(r, doca_task_submit(AS_TASK(wait_eq, eq)));
 	}
+	if (!r && end >= STOPPED && doca_ctx_stop(a.ctx) != DOCA_ERROR_IN_PROGRESS)
+		r = DOCA_ERROR_UNEXPECTED;
+	if (!r && end == STOPPED &&
+	    !progress_until(a.pe, state_of(a.ctx) == DOCA_CTX_STATE_IDLE))
+		r = DOCA_ERROR_UNEXPECTED;
+	if (!r && end == FREED)
+		doca_task_free(AS_TASK(wait_eq, eq));
 	if (other)
 		DOCA_ERROR_PROPAGATE(r, doca_sync_event_destroy(other));
 	DOCA_ERROR_PROPAGATE(r, async_end(&a));
@@ -196,17 +205,36 @@ TEST(nothing_is_left)
 	long before = 0;
 
 	for (i = 0; i < se_times(300); i++) {
-		OK(life(i % 3, i % 3 == 2));
+		OK(life(i % LIVES));
 		/* What the library makes once, its thread, is there by then. */
-		if (i == 2) {
+		if (i == 1) {
 			before = __atomic_load_n(&live, __ATOMIC_RELAXED);
 			files = open_files();
 		}
 	}
-	if (i > 3) {
+	if (i > LIVES) {
 		ASSERT_EQ(before, __atomic_load_n(&live, __ATOMIC_RELAXED));
 		ASSERT_EQ(files, open_files());
 	}
+}
+
+/* What a context has its engine keep for it, it gives back when it is IDLE. */
+TEST(given_back_in_idle)
+{
+	static struct async a;
+	unsigned int i;
+	long idle = 0;
+
+	OK(async_start(&a, 4));
+	for (i = 0; i < 10; i++) {
+		OK(round_of_tasks(&a));
+		OK(doca_ctx_stop(a.ctx));
+		if (!i)
+			idle = __atomic_load_n(&live, __ATOMIC_RELAXED);
+		ASSERT_EQ(idle, __atomic_load_n(&live, __ATOMIC_RELAXED));
+		OK(doca_ctx_start(a.ctx));
+	}
+	OK(async_end(&a));
 }
 
 TEST(a_million_tasks)

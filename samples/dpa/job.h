@@ -20,6 +20,8 @@ enum job_op {
 	JOB_SET,		/* to operand */
 	JOB_ADD,		/* operand, count times */
 	JOB_WAIT,		/* until the value cond operand */
+	JOB_DOCA,		/* by the calls of DOCA: wait for a value above operand, double
+				   it, add count */
 };
 
 /**
@@ -32,7 +34,8 @@ enum job_op {
  * @reserved: nothing
  * @operand: see above
  * @count: see above
- * @value: answer: the event's, of JOB_ADD before the last addition
+ * @value: answer: the event's, of JOB_ADD before the last addition, of JOB_DOCA after the
+ *	   wait
  */
 struct job {
 	uint32_t op;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * Firmware that does the jobs of job.h for the machines that it shares memory with.
- * What it needs of syncevent is syncevent/dpa.h; what it needs of the board is board.h.
+ * What it needs of syncevent is syncevent/dpa.h and, for programs written for DOCA,
+ * doca_dpa_dev_sync_event.h; what it needs of the board is board.h.
  */
 #include <stddef.h>
+#include <doca_dpa_dev_sync_event.h>
 #include <syncevent/dpa.h>
 
 #include "board.h"
@@ -47,6 +49,33 @@ static int add(struct job *job)
 	return 0;
 }
 
+/* What DOCA's calls need of the firmware. */
+static int failed;
+
+struct syncevent_dpa *doca_dpa_dev_unit(void)
+{
+	return &dpa;
+}
+
+void doca_dpa_dev_failed(doca_dpa_dev_sync_event_t event, int error)
+{
+	(void)event;
+	failed = error;
+}
+
+static int doca(struct job *job)
+{
+	failed = 0;
+	doca_dpa_dev_sync_event_wait_gt(job->handle, job->operand, UINT64_MAX);
+	if (!failed)
+		doca_dpa_dev_sync_event_get(job->handle, &job->value);
+	if (!failed)
+		doca_dpa_dev_sync_event_update_set(job->handle, 2 * job->value);
+	if (!failed)
+		doca_dpa_dev_sync_event_update_add(job->handle, job->count);
+	return failed;
+}
+
 static int run(struct job *job)
 {
 	switch (job->op) {
@@ -59,6 +88,8 @@ static int run(struct job *job)
 	case JOB_WAIT:
 		return syncevent_dpa_wait(&dpa, job->handle, job->cond, job->operand, UINT64_MAX,
 					  SYNCEVENT_DPA_FOREVER, &job->value);
+	case JOB_DOCA:
+		return doca(job);
 	default:
 		return -SYNCEVENT_DPA_EINVAL;
 	}

@@ -322,6 +322,59 @@ TEST_F(event, waits)
 	}
 }
 
+/**
+ * struct early - a wait whose condition does not hold yet
+ * @asked: it is about to wait
+ * @updated: the condition is about to hold
+ */
+struct early {
+	doca_error_t (*wait)(struct doca_sync_event *event, uint64_t value, uint64_t mask);
+	struct doca_sync_event *event;
+	uint64_t value;
+	bool asked;
+	bool updated;
+};
+
+static void *wait_early(void *arg)
+{
+	struct early *e = arg;
+
+	__atomic_store_n(&e->asked, true, __ATOMIC_SEQ_CST);
+	if (e->wait(e->event, e->value, UINT64_MAX))
+		return NULL;
+	return __atomic_load_n(&e->updated, __ATOMIC_SEQ_CST) ? arg : NULL;
+}
+
+/* 5 is neither more than 5, nor 6, nor other than 5. */
+TEST_F(event, not_too_early)
+{
+	struct early early[] = {
+		{ .wait = doca_sync_event_wait_gt, .value = 5 },
+		{ .wait = doca_sync_event_wait_gt_yield, .value = 5 },
+		{ .wait = doca_sync_event_wait_eq, .value = 6 },
+		{ .wait = doca_sync_event_wait_eq_yield, .value = 6 },
+		{ .wait = doca_sync_event_wait_neq, .value = 5 },
+		{ .wait = doca_sync_event_wait_neq_yield, .value = 5 },
+	};
+	pthread_t thread;
+	unsigned int i, n;
+	void *done;
+
+	OK(doca_sync_event_start(self->event));
+	for (i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
+		early[i].event = self->event;
+		OK(doca_sync_event_update_set(self->event, 5));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, wait_early, &early[i]));
+		ASSERT_TRUE(se_until(__atomic_load_n(&early[i].asked, __ATOMIC_SEQ_CST)));
+		for (n = 0; n < 100; n++)
+			sched_yield();
+		__atomic_store_n(&early[i].updated, true, __ATOMIC_SEQ_CST);
+		OK(doca_sync_event_update_set(self->event, 6));
+		pthread_join(thread, &done);
+		ASSERT_EQ(&early[i], done) TH_LOG("wait %u", i);
+	}
+}
+
 /* ---- export and import ------------------------------------------------------------------ */
 
 TEST_F(event, export_and_import)

@@ -3,7 +3,7 @@
 """Is each function of DOCA's names documented, and is all tested that is said of it? (TAP)
 
 docs/porting-from-doca.md has a table for each header: a row for each function, with what
-it returns. The tests, doca_*.c, say what they expect as OK(f(...)), FAILS(ERROR, f(...)) or
+it returns, among which is what the header says. The tests, doca_*.c, say what they expect as OK(f(...)), FAILS(ERROR, f(...)) or
 ASSERT_EQ(DOCA_..., f(...)), in sources that run as a whole. So the table is right if the two
 agree: a result that no test provokes is not documented, and none is provoked that is not.
 
@@ -17,7 +17,8 @@ TOP = os.environ.get("abs_top_srcdir") or os.path.join(os.path.dirname(__file__)
 DECLARED = re.compile(r"^DOCA_(?:STABLE|EXPERIMENTAL)\n([^;]*?)\b(doca_\w+)\(", re.M)
 INLINE = re.compile(r"^static inline ([^;{]*?)\b(doca_\w+)\(", re.M)
 CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|FAILS|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
-ROW = re.compile(r"^\| `(doca_\w+)` \| ([^|]*) \|", re.M)
+ROW = re.compile(r"^\| `(doca_\w+)` \| ([^|]*) \|([^|\n]*)\|$", re.M)
+COMMENT = re.compile(r"/\*\*\s*(?:\n \* )?(doca_\w+)\(\) - (?:(?!\*/).)*?\bReturn:(.*?)\*/", re.S)
 
 
 def read(*path):
@@ -62,28 +63,34 @@ def expected(text):
 
 
 def documented(doc):
-    """Rows by header: results by function. None: it returns no error."""
-    tables = {}
+    """Rows by header: results by function, None if it returns no error; and all words in capitals
+    that are said of it beside, for what takes another machine, or a kernel without memory."""
+    tables, said = {}, {}
     for section in re.split(r"^### ", doc, flags=re.M)[1:]:
-        name = section.split("\n", 1)[0].strip("` ")
+        name, text = section.split("\n", 1)
         rows = {}
-        for function, cell in ROW.findall(section):
+        for function, cell, rest in ROW.findall(section):
             rows[function] = None if cell.strip() == "-" else set(re.findall(r"[A-Z_]{2,}", cell))
-        if name.endswith(".h"):
-            tables[name] = rows
-    return tables
+            said[function] = set(re.findall(r"[A-Z_]{2,}", cell + rest + text.split("|", 1)[0]))
+        if name.strip("` ").endswith(".h"):
+            tables[name.strip("` ")] = rows
+    return tables, said
 
 
 def check(files, doc, source):
     """All complaints."""
-    tables = documented(doc)
+    tables, said = documented(doc)
     results = expected(source)
+    errors = set(re.findall(r"\bDOCA_ERROR_(\w+) =", files["doca_error.h"]))
     complaints = [f"{name}: a table of no header" for name in tables if name not in files]
     for name, text in files.items():
         functions = declared(text)
         rows = tables.get(name, {})
         complaints += [f"{name}: {f} is not documented" for f in functions if f not in rows]
         complaints += [f"{name}: {f} is not declared" for f in rows if f not in functions]
+        for f, words in COMMENT.findall(text):
+            words = set(re.findall(r"\b(?:DOCA_ERROR_)?([A-Z_]{4,})\b", words)) & errors
+            complaints += [f"{f}: {r} is in the header only" for r in sorted(words - said.get(f, set()))]
         for f in functions.keys() & rows.keys():
             if not functions[f]:
                 if rows[f] is not None:
@@ -134,6 +141,9 @@ def main():
             source.replace("FAILS(INVALID_VALUE, doca_pe_create(", "FAILS(AGAIN, doca_pe_create("))
     noticed("a function that is not tested", files, doc,
             source.replace("doca_ctx_flush_tasks(", "nothing("))
+    noticed("a result that only the header has",
+            dict(files, **{"doca_pe.h": files["doca_pe.h"].replace("Return: or INVALID_VALUE, NO_MEMORY",
+                                                                   "Return: or FULL")}), doc, source)
     noticed("a header without a table", dict(files, **{"doca_x.h": "DOCA_STABLE\nvoid doca_x(void);"}),
             doc, source)
     print(f"1..{tap.count}")

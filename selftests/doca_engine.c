@@ -277,6 +277,7 @@ TEST(context_arguments)
 	OK(doca_ctx_get_user_data(a.ctx, &back));
 	ASSERT_EQ(77, back.u64);
 	FAILS(INVALID_VALUE, doca_ctx_set_state_changed_cb(NULL, seen_state));
+	OK(doca_ctx_set_state_changed_cb(a.ctx, seen_state));
 	FAILS(INVALID_VALUE, doca_ctx_set_state_changed_cb(a.ctx, NULL));
 	FAILS(INVALID_VALUE, doca_ctx_get_state(a.ctx, NULL));
 	OK(doca_ctx_get_state(a.ctx, &state));
@@ -299,6 +300,27 @@ TEST(context_arguments)
 								     NULL));
 	OK(doca_ctx_cap_get_num_completion_vectors(doca_dev_as_devinfo(a.dev), &vectors));
 	ASSERT_EQ(1, vectors);
+	OK(async_end(&a));
+}
+
+/* The cells of the table below that are an error of these. */
+TEST(context_states)
+{
+	struct doca_sync_event *event;
+	struct doca_ctx *ctx;
+	struct async a;
+
+	OK(async_make(&a, 1));
+	event = make_event(a.dev);
+	ctx = doca_sync_event_as_ctx(event);
+	FAILS(NOT_CONNECTED, doca_ctx_start(ctx));
+	FAILS(NOT_CONNECTED, doca_ctx_stop(ctx));
+	OK(doca_sync_event_destroy(event));
+	FAILS(BAD_STATE, doca_ctx_stop(a.ctx));
+	OK(doca_ctx_start(a.ctx));
+	FAILS(BAD_STATE, doca_ctx_start(a.ctx));
+	FAILS(BAD_STATE, doca_ctx_set_state_changed_cb(a.ctx, seen_state));
+	FAILS(BAD_STATE, doca_ctx_set_completion_vector(a.ctx, 0));
 	OK(async_end(&a));
 }
 

@@ -5,6 +5,8 @@
  */
 #include "doca.h"
 
+#include <syncevent.h>
+
 FIXTURE(event) {
 	struct doca_dev *dev;
 	struct doca_dev *host;
@@ -449,6 +451,54 @@ TEST_F(event, export_and_import)
 	OK(doca_sync_event_stop(other));
 	OK(doca_sync_event_destroy(other));
 	FAILS(NOT_FOUND, doca_sync_event_create_from_export(self->host, copy, size, &other));
+}
+
+/* One byte of the key is wrong, and the checksum is right; docs/abi.md. */
+static void forge(uint8_t *blob, size_t size)
+{
+	uint32_t sum = 0x811c9dc5U;
+	size_t i;
+
+	blob[24] ^= 1;
+	for (i = 0; i < size - sizeof(sum); i++)
+		sum = (sum ^ blob[i]) * 0x01000193U;
+	memcpy(blob + i, &sum, sizeof(sum));
+}
+
+/* An event of libsyncevent: forged, ended while it is held, and used by both. */
+TEST_F(event, of_libsyncevent)
+{
+	struct syncevent_attr attr = {
+		.size = sizeof(attr), .value = 3, .provider = SYNCEVENT_PROVIDER_SHM,
+	};
+	uint8_t blob[SYNCEVENT_BLOB_MAX];
+	struct doca_sync_event *event;
+	struct syncevent *ev;
+	uint64_t value;
+	int size;
+
+	ASSERT_EQ(0, syncevent_create(&ev, &attr));
+	size = syncevent_export(ev, 0, blob, sizeof(blob));
+	ASSERT_LT(0, size);
+	OK(doca_sync_event_create_from_export(self->dev, blob, (size_t)size, &event));
+	OK(doca_sync_event_start(event));
+	OK(doca_sync_event_update_add(event, 1, &value));
+	ASSERT_EQ(3, value);
+	ASSERT_EQ(0, syncevent_get(ev, &value));
+	ASSERT_EQ(4, value);
+	OK(doca_sync_event_destroy(event));
+	/* An importer's destroy ends nothing. */
+	ASSERT_EQ(0, syncevent_get(ev, &value));
+	ASSERT_EQ(0, syncevent_revoke(ev));
+	FAILS(SHUTDOWN, doca_sync_event_create_from_export(self->dev, blob, (size_t)size, &event));
+	syncevent_close(ev);
+
+	ASSERT_EQ(0, syncevent_create(&ev, &attr));
+	ASSERT_EQ(size, syncevent_export(ev, 0, blob, sizeof(blob)));
+	forge(blob, (size_t)size);
+	FAILS(NOT_PERMITTED, doca_sync_event_create_from_export(self->dev, (void *)&blob,
+								 (size_t)size, &event));
+	syncevent_close(ev);
 }
 
 /* In another process, which waits as it ends. */

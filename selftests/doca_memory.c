@@ -346,6 +346,10 @@ TEST_F(memory, inventory)
 						      b + 8 * i + 1, 2, &bufs[i]));
 	FAILS(NO_MEMORY, doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, b, 8,
 							     &bufs[3]));
+	FAILS(NO_MEMORY, doca_buf_inventory_buf_get_by_args(self->inventory, self->mmap, b, 8, b, 8,
+							     &bufs[3]));
+	FAILS(NO_MEMORY, doca_buf_inventory_buf_get_by_data(self->inventory, self->mmap, b, 8,
+							     &bufs[3]));
 	FAILS(IN_USE, doca_buf_inventory_stop(self->inventory));
 	FAILS(IN_USE, doca_buf_inventory_destroy(self->inventory));
 	FAILS(NOT_PERMITTED, doca_mmap_stop(self->mmap));
@@ -481,6 +485,29 @@ TEST_F(memory, events_in_buffers)
 		OK(doca_buf_dec_refcount(buf, NULL));
 		OK(doca_mmap_stop(self->mmap));
 	}
+}
+
+/* The map's rights say nothing of the page's. */
+TEST_F(memory, event_in_read_only_memory)
+{
+	struct doca_sync_event *event = make_event(self->dev);
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct doca_mmap *map;
+	struct doca_buf *buf;
+
+	ASSERT_NE(MAP_FAILED, page);
+	OK(doca_mmap_create(&map));
+	OK(doca_mmap_add_dev(map, self->dev));
+	OK(doca_mmap_set_memrange(map, page, 4096));
+	OK(doca_mmap_set_permissions(map, RIGHTS));
+	OK(doca_mmap_start(map));
+	OK(doca_buf_inventory_start(self->inventory));
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, map, page, 8, &buf));
+	FAILS(NOT_SUPPORTED, doca_sync_event_set_doca_buf(event, buf));
+	OK(doca_buf_dec_refcount(buf, NULL));
+	OK(doca_sync_event_destroy(event));
+	OK(doca_mmap_destroy(map));
+	munmap(page, 4096);
 }
 
 /* ---- accelerators: the virtual pair has none ------------------------------------------------ */

@@ -54,7 +54,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe);
 /**
  * doca_pe_connect_ctx() - have the engine drive a context, until that is destroyed
  *
- * Return: or INVALID_VALUE; NOT_PERMITTED: it is connected; BAD_STATE: not in IDLE.
+ * Return: or INVALID_VALUE; NOT_PERMITTED: it is connected, to whatever engine.
  */
 DOCA_STABLE
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx);

@@ -218,7 +218,7 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event, struct 
  *
  * Return: or INVALID_VALUE: a location is neither a CPU nor remote PCI; BAD_STATE: not
  * yet started; NOT_SUPPORTED: it is in memory of the program, or of another device;
- * NOT_PERMITTED: it is imported; SHUTDOWN: it has ended.
+ * NOT_PERMITTED: it is imported.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_remote_pci(struct doca_sync_event *event,

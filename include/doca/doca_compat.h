@@ -21,4 +21,14 @@
 		       __visibility__("default")))
 #endif
 
+/* A call without a detour over the PLT, for what programs do a million times a second. */
+#if defined(__has_attribute)
+#if __has_attribute(__noplt__)
+#define DOCA_DIRECT __attribute__((__noplt__))
+#endif
+#endif
+#ifndef DOCA_DIRECT
+#define DOCA_DIRECT
+#endif
+
 #endif /* DOCA_COMPAT_H */

@@ -272,14 +272,15 @@ doca_error_t doca_sync_event_remote_net_get_gpu_handle(
  */
 
 DOCA_EXPERIMENTAL
-doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value);
+DOCA_DIRECT doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value);
 DOCA_EXPERIMENTAL
-doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value);
+DOCA_DIRECT doca_error_t doca_sync_event_update_set(struct doca_sync_event *event,
+						    uint64_t value);
 
 /** doca_sync_event_update_add() - modulo 2^64; @fetched: gets the value before, or NULL */
 DOCA_EXPERIMENTAL
-doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value,
-					uint64_t *fetched);
+DOCA_DIRECT doca_error_t doca_sync_event_update_add(struct doca_sync_event *event,
+						    uint64_t value, uint64_t *fetched);
 
 /*
  * Wait until (counter & mask) OP value, unsigned, by looking again and again; _yield gives

@@ -34,7 +34,7 @@ static void adopt(struct doca_sync_event *event, struct syncevent *ev)
 
 	event->ev = ev;
 	event->on = sed_provider(ev);
-	event->inlines = syncevent_cell(ev) && !syncevent_stat(ev, &stat) &&
+	event->direct = syncevent_cell(ev) && !syncevent_stat(ev, &stat) &&
 			 (stat.flags & SYNCEVENT_STAT_UPDATE) &&
 			 !(stat.flags & SYNCEVENT_STAT_HOME_ADDS);
 }

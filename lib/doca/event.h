@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-#include <syncevent/inline.h>
+#include <syncevent/cell.h>
 
 #include <doca_sync_event.h>
 
@@ -40,13 +40,12 @@ struct sed_location {
 
 /**
  * struct doca_sync_event - an event
- * @cell: while it is used synchronously and the inlines of libsyncevent may be: its cell.
- *	  First, for the shortest way
+ * @cell: while it is used synchronously and @direct: its cell. First, for the shortest way
  * @ev: libsyncevent's handle: NULL before the first start of one that is not imported
  * @mode: enum sed_mode
  * @started: it is used synchronously now
  * @imported: another side made it
- * @inlines: the inlines of libsyncevent may be used
+ * @direct: the cell may be updated without a call of libsyncevent, but to ring
  * @on: sed_provider() of @ev
  * @dev: where @ev is, if it is neither imported nor in memory of the program
  * @publisher: who updates
@@ -65,7 +64,7 @@ struct doca_sync_event {
 	enum sed_mode mode;
 	bool started;
 	bool imported;
-	bool inlines;
+	bool direct;
 	enum syncevent_provider on;
 	struct sed_dev_id dev;
 	struct sed_location publisher;

@@ -2,15 +2,16 @@
 /*
  * event_sync.c - synchronous use: the data path of doca_sync_event_start()
  *
- * Any thread may be in it at any time. The shortest way is that of libsyncevent's
- * inlines; event->cell, which they need, is set exactly while the event is started and
- * they may be used.
+ * Any thread may be in it at any time. The shortest way is by syncevent/cell.h, in one
+ * call and with what is rare out of line; event->cell is set exactly while the event is
+ * started and it may be gone.
  */
 #include "event.h"
 
 #include <errno.h>
 
-#define RARE	__attribute__((__cold__, __noinline__))
+#define RARE		__attribute__((__cold__, __noinline__))
+#define RARELY(x)	__builtin_expect(!!(x), 0)
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 {
@@ -25,7 +26,7 @@ doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 		return result;
 	event->mode = SED_MODE_SYNC;
 	event->started = true;
-	if (event->inlines)
+	if (event->direct)
 		event->cell = syncevent_cell(event->ev);
 	return DOCA_SUCCESS;
 }
@@ -73,34 +74,71 @@ static RARE doca_error_t slow_add(struct doca_sync_event *event, uint64_t value,
 					result;
 }
 
-/* The one error of the inlines. */
-static inline doca_error_t quick_error(int err)
+static RARE doca_error_t slow_ring(const struct doca_sync_event *event, uint64_t value)
 {
-	return err ? DOCA_ERROR_SHUTDOWN : DOCA_SUCCESS;
+	if (syncevent_cell_must_ring(event->cell, value))
+		(void)syncevent_ring(event->ev);
+	return DOCA_SUCCESS;
+}
+
+/*
+ * It has been made, and so has succeeded, whatever becomes of the event. One hint record
+ * is always there, and on one machine no other.
+ */
+static inline doca_error_t updated(const struct doca_sync_event *event,
+				   const struct syncevent_cell *cell, uint64_t value)
+{
+	const struct syncevent_hint *hint = &cell->hint[0];
+
+	syncevent_cell_se_a();
+	if (RARELY(value > __atomic_load_n(&hint->wake_above, __ATOMIC_RELAXED)) ||
+	    RARELY(__atomic_load_n(&hint->flags, __ATOMIC_RELAXED) &
+		   SYNCEVENT_HINT_WAKE_ALL) ||
+	    RARELY(__atomic_load_n(&cell->sides, __ATOMIC_RELAXED) > 1))
+		return slow_ring(event, value);
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 {
 	if (!value)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!event || !event->cell)
+	if (RARELY(!event) || RARELY(!event->cell))
 		return slow_get(event, value);
-	return quick_error(syncevent_inline_get(event->cell, value));
+	if (RARELY(!syncevent_cell_live(event->cell)))
+		return DOCA_ERROR_SHUTDOWN;
+	*value = syncevent_cell_get(event->cell);
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value)
 {
-	if (!event || !event->cell)
+	struct syncevent_cell *cell;
+
+	if (RARELY(!event) || RARELY(!event->cell))
 		return slow_set(event, value);
-	return quick_error(syncevent_inline_set(event->ev, event->cell, value));
+	cell = event->cell;
+	if (RARELY(!syncevent_cell_live(cell)))
+		return DOCA_ERROR_SHUTDOWN;
+	(void)__atomic_exchange_n(&cell->value, value, __ATOMIC_SEQ_CST);
+	return updated(event, cell, value);
 }
 
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value,
 					uint64_t *fetched)
 {
-	if (!event || !event->cell)
+	struct syncevent_cell *cell;
+	uint64_t before;
+
+	if (RARELY(!event) || RARELY(!event->cell))
 		return slow_add(event, value, fetched);
-	return quick_error(syncevent_inline_add(event->ev, event->cell, value, fetched));
+	cell = event->cell;
+	if (RARELY(!syncevent_cell_live(cell)))
+		return DOCA_ERROR_SHUTDOWN;
+	before = __atomic_fetch_add(&cell->value, value, __ATOMIC_SEQ_CST);
+	if (fetched)
+		*fetched = before;
+	return updated(event, cell, before + value);
 }
 
 /* ---- waits ------------------------------------------------------------------------------ */

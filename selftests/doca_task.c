@@ -100,7 +100,49 @@ TEST(set_conf)
 	OK(async_end(&a));
 }
 
-/* Two gets were asked for above, and the last word counts. */
+/* The sanitizers' calloc() would rather abort than return NULL. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+/* No memory is spent on tasks that are not used; and more than there can be are refused. */
+TEST(huge_pools)
+{
+	struct doca_task *task;
+	struct async a;
+
+	OK(async_make(&a, 0));
+	OK(doca_sync_event_task_notify_add_set_conf(a.event, notify_add_done, notify_add_failed,
+						    1U << 20));
+	OK(doca_ctx_start(a.ctx));
+	OK(alloc_notify_add(a.event, &task));
+	OK(doca_task_submit(task));
+	ASSERT_TRUE(progress_until(a.pe, a.seen.done == 1));
+	OK(doca_ctx_stop(a.ctx));
+	OK(doca_sync_event_task_notify_add_set_conf(a.event, notify_add_done, notify_add_failed,
+						    UINT32_MAX));
+	OK(doca_sync_event_task_get_set_conf(a.event, get_done, get_failed, 1));
+	if (doca_ctx_start(a.ctx) == DOCA_SUCCESS) {
+		OK(alloc_notify_add(a.event, &task));
+		OK(doca_task_submit(task));
+		ASSERT_TRUE(progress_until(a.pe, a.seen.done == 2));
+	} else {
+		FAILS(NO_MEMORY, doca_ctx_start(a.ctx));
+		ASSERT_EQ(DOCA_CTX_STATE_IDLE, state_of(a.ctx));
+	}
+	OK(async_end(&a));
+}
+
+/* As many of each kind as was said last. */
 TEST(pool_sizes)
 {
 	struct doca_task *tasks[3];

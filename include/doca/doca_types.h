@@ -44,9 +44,6 @@ enum doca_pci_func_type {
 	DOCA_PCI_FUNC_TYPE_SF,
 };
 
-/** DOCA_UNUSED() - a parameter that is not looked at */
-#define DOCA_UNUSED(x) ((void)(x))
-
 #ifdef __cplusplus
 }
 #endif

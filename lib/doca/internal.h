@@ -288,7 +288,8 @@ TAILQ_HEAD(sed_tasks, doca_task);
  * @failed: likewise
  * @num: how many there are
  * @memory: all of them, while the context is not IDLE
- * @free: those that are free
+ * @used: how many of them were ever handed out, from the first on
+ * @free: those of them that are free
  * @inflight: those that are in flight
  */
 struct sed_pool {
@@ -298,6 +299,7 @@ struct sed_pool {
 	void (*failed)(void);
 	uint32_t num;
 	void *memory;
+	size_t used;
 	struct sed_tasks free;
 	struct sed_tasks inflight;
 };

@@ -33,23 +33,24 @@ static void deliver(struct sed_work *work);
 
 doca_error_t sed_pool_make(struct sed_pool *pool)
 {
-	uint32_t i;
-
 	if (!pool->ops || !pool->num)
 		return DOCA_SUCCESS;
+	/* Zeroed pages: what is never used costs nothing. */
 	pool->memory = calloc(pool->num, pool->ops->size);
-	if (!pool->memory)
-		return DOCA_ERROR_NO_MEMORY;
-	/* The first one is handed out first. */
-	for (i = pool->num; i--;) {
-		struct doca_task *task =
-			(void *)((char *)pool->memory + i * pool->ops->size);
+	return pool->memory ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+}
 
-		task->work.deliver = deliver;
-		task->pool = pool;
-		TAILQ_INSERT_HEAD(&pool->free, task, link);
-	}
-	return DOCA_SUCCESS;
+/* One that was never handed out. */
+static struct doca_task *fresh(struct sed_pool *pool)
+{
+	struct doca_task *task;
+
+	if (pool->used == pool->num)
+		return NULL;
+	task = (void *)((char *)pool->memory + pool->used++ * pool->ops->size);
+	task->work.deliver = deliver;
+	task->pool = pool;
+	return task;
 }
 
 static void landed(struct doca_task *task)
@@ -108,6 +109,7 @@ void sed_pool_free(struct sed_pool *pool)
 		recall(TAILQ_FIRST(&pool->inflight));
 	free(pool->memory);
 	pool->memory = NULL;
+	pool->used = 0;
 	TAILQ_INIT(&pool->free);
 }
 
@@ -120,9 +122,12 @@ doca_error_t sed_task_get(struct sed_pool *pool, struct doca_task **out)
 	if (pool->ctx->state != DOCA_CTX_STATE_RUNNING)
 		return DOCA_ERROR_BAD_STATE;
 	task = TAILQ_FIRST(&pool->free);
+	if (task)
+		TAILQ_REMOVE(&pool->free, task, link);
+	else
+		task = fresh(pool);
 	if (!task)
 		return DOCA_ERROR_NO_MEMORY;
-	TAILQ_REMOVE(&pool->free, task, link);
 	task->state = SED_TASK_OWNED;
 	task->status = DOCA_SUCCESS;
 	task->user_data = (union doca_data){ .u64 = 0 };

@@ -355,6 +355,66 @@ TEST_F(stop, owner_ends_it)
 	OK(doca_sync_event_destroy(other));
 }
 
+static void export_and_sleep(int to)
+{
+	struct doca_dev *dev = open_dev(HOST);
+	struct doca_sync_event *event = dev ? make_event(dev) : NULL;
+	const uint8_t *blob;
+	size_t size;
+
+	alarm(SE_HANG_S);
+	if (!event || doca_sync_event_start(event) ||
+	    doca_sync_event_export_to_remote_pci(event, dev, &blob, &size) ||
+	    write(to, blob, size) != (ssize_t)size)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* A process that is killed ends nothing: what it shared goes on without it. */
+TEST_F(stop, owner_is_killed)
+{
+	const union doca_data data = { .ptr = &self->a.seen };
+	struct doca_sync_event *event, *other;
+	struct async importer = { 0 };
+	uint8_t blob[1024];
+	int pipes[2];
+	ssize_t size;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		export_and_sleep(pipes[1]);
+	size = read(pipes[0], blob, sizeof(blob));
+	ASSERT_LT(0, size);
+	OK(doca_sync_event_create_from_export(self->a.dev, blob, (size_t)size, &event));
+	OK(doca_sync_event_create_from_export(self->a.dev, blob, (size_t)size, &other));
+	importer.event = event;
+	importer.ctx = doca_sync_event_as_ctx(event);
+	OK(conf_all(event, 4));
+	OK(doca_ctx_set_user_data(importer.ctx, data));
+	OK(doca_pe_connect_ctx(self->a.pe, importer.ctx));
+	OK(doca_ctx_start(importer.ctx));
+	OK(doca_task_submit(new_wait(&importer, 5)));
+	OK(doca_task_submit(new_wait(&importer, 6)));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	/* Nobody can join, and those who are in go on. */
+	FAILS(NOT_FOUND, doca_sync_event_create_from_export(self->a.dev, blob, (size_t)size,
+							    &importer.event));
+	OK(doca_sync_event_start(other));
+	OK(doca_sync_event_update_set(other, 5));
+	ASSERT_TRUE(progress_until(self->a.pe, self->a.seen.done == 1));
+	FAILS(IN_PROGRESS, doca_ctx_stop(importer.ctx));
+	ASSERT_TRUE(progress_until(self->a.pe, self->a.seen.failed == 1));
+	ASSERT_EQ(DOCA_CTX_STATE_IDLE, state_of(importer.ctx));
+	OK(doca_sync_event_destroy(event));
+	OK(doca_sync_event_stop(other));
+	OK(doca_sync_event_destroy(other));
+}
+
 /* ---- teardown of what never was ------------------------------------------------------------ */
 
 /* Behaviours 8 and 21. */

@@ -19,7 +19,7 @@ trap 'rm -rf "$out"' EXIT
 
 # The library of a tree, with all that debug information says and whatever CFLAGS are.
 library() {	# TREE OUTPUT
-	soname=$(sed -n 's/.*-version-info \([0-9]*\):.*/libsyncevent.so.\1/p' "$1/lib/Makefile.am")
+	soname=$(sed -n 's/^libsyncevent_la_.*-version-info \([0-9]*\):.*/libsyncevent.so.\1/p' "$1/lib/Makefile.am")
 	(cd "$1" && ${CC:-cc} -shared -fPIC -g -O0 -w -pthread -fvisibility=hidden -D_GNU_SOURCE \
 		-Iinclude -Iinclude/uapi -Wl,-soname,"$soname" \
 		-Wl,--version-script=lib/libsyncevent.map -o "$2" lib/*.c)

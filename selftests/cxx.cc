@@ -99,7 +99,10 @@ static void queues(syncevent *ev)
 	syncevent_done done = syncevent_done();
 	syncevent_queue *q = nullptr;
 
+	CHECK(syncevent_queue_create_on(&q, SYNCEVENT_PROVIDER_DEFAULT) == 0);
+	syncevent_queue_close(q);
 	CHECK(syncevent_queue_create(&q) == 0);
+	CHECK(syncevent_queue_reserve(q, 1) == 0);
 	CHECK(syncevent_queue_fd(q) >= 0);
 	CHECK(syncevent_queue_add(q, ev, SYNCEVENT_EQ, 31, UINT64_MAX, 7, SYNCEVENT_FOREVER) == 0);
 	CHECK(syncevent_queue_reap(q, &done, 1, SYNCEVENT_FOREVER) == 1);

@@ -192,7 +192,8 @@ TEST_F(task, alloc_init)
 	struct doca_task *task;
 	unsigned int i, n;
 
-	FAILS(INVALID_VALUE, doca_sync_event_task_get_alloc_init(NULL, &self->value, no_data, &get));
+	FAILS(INVALID_VALUE, doca_sync_event_task_get_alloc_init(NULL, &self->value, no_data,
+								 &get));
 	FAILS(INVALID_VALUE, doca_sync_event_task_get_alloc_init(event, NULL, no_data, &get));
 	FAILS(INVALID_VALUE, doca_sync_event_task_get_alloc_init(event, &self->value, no_data,
 								 NULL));

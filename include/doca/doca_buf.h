@@ -23,7 +23,11 @@ extern "C" {
 
 struct doca_buf;
 
-/** doca_buf_inc_refcount() - @refcount: gets the number before, or NULL. Return: or FULL: UINT16_MAX */
+/**
+ * doca_buf_inc_refcount() - @refcount: gets the number before, or NULL
+ *
+ * Return: or FULL: there are UINT16_MAX.
+ */
 DOCA_STABLE
 doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount);
 

@@ -50,7 +50,7 @@ doca_error_t doca_dpa_start(struct doca_dpa *dpa);
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_stop(struct doca_dpa *dpa);
 
-/** doca_dpa_kernel_launch_update_set() - Return: NOT_SUPPORTED; INVALID_VALUE: @dpa or @func is NULL */
+/** doca_dpa_kernel_launch_update_set() - Return: NOT_SUPPORTED; INVALID_VALUE: no @dpa, no @func */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_kernel_launch_update_set(struct doca_dpa *dpa,
 					       struct doca_sync_event *wait_event,

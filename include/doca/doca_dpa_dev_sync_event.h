@@ -64,7 +64,7 @@ doca_dpa_dev_sync_event_update_add(doca_dpa_dev_sync_event_t dpa_dev_se_handle, 
 		doca_dpa_dev_failed(dpa_dev_se_handle, err);
 }
 
-/** doca_dpa_dev_sync_event_wait_gt() - until (counter & mask) > value, unsigned; it ticks meanwhile */
+/** doca_dpa_dev_sync_event_wait_gt() - until (counter & mask) > value, unsigned; it ticks too */
 static inline void
 doca_dpa_dev_sync_event_wait_gt(doca_dpa_dev_sync_event_t dpa_dev_se_handle, uint64_t value,
 				uint64_t mask)

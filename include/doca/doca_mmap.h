@@ -41,11 +41,15 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap);
 DOCA_STABLE
 doca_error_t doca_mmap_start(struct doca_mmap *mmap);
 
-/** doca_mmap_stop() - Return: or INVALID_VALUE; BAD_STATE: not started; NOT_PERMITTED: it has buffers */
+/**
+ * doca_mmap_stop() - make no more buffers of it
+ *
+ * Return: or INVALID_VALUE; BAD_STATE: not started; NOT_PERMITTED: it has buffers.
+ */
 DOCA_STABLE
 doca_error_t doca_mmap_stop(struct doca_mmap *mmap);
 
-/** doca_mmap_add_dev() - held until it is destroyed. Return: or INVALID_VALUE, NO_MEMORY, BAD_STATE */
+/** doca_mmap_add_dev() - held until its end. Return: or INVALID_VALUE, NO_MEMORY, BAD_STATE */
 DOCA_STABLE
 doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev);
 
@@ -63,7 +67,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd, void *addr,
 					   size_t dmabuf_offset, size_t len);
 
-/** doca_mmap_set_permissions() - @access_mask: DOCA_ACCESS_FLAG_*. Return: or INVALID_VALUE, BAD_STATE */
+/** doca_mmap_set_permissions() - DOCA_ACCESS_FLAG_*. Return: or INVALID_VALUE, BAD_STATE */
 DOCA_STABLE
 doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_mask);
 

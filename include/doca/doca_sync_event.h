@@ -98,7 +98,7 @@ doca_error_t doca_sync_event_cap_task_wait_neq_is_supported(const struct doca_de
 
 /* ---- life ------------------------------------------------------------------------- */
 
-/** doca_sync_event_create() - an event without a configuration; its counter is 0. Return: or NO_MEMORY */
+/** doca_sync_event_create() - an event to be configured; its counter is 0. Return: or NO_MEMORY */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create(struct doca_sync_event **event);
 
@@ -390,7 +390,7 @@ doca_error_t doca_sync_event_task_notify_add_set_conf(
 		struct doca_sync_event *event,
 		doca_sync_event_task_notify_add_completion_cb_t completion_cb,
 		doca_sync_event_task_notify_add_completion_cb_t error_cb, uint32_t num_tasks);
-/** doca_sync_event_task_notify_add_alloc_init() - @fetched_val_ptr: gets the value before, or NULL */
+/** doca_sync_event_task_notify_add_alloc_init() - @fetched_val_ptr gets the old value, or NULL */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_task_notify_add_alloc_init(
 		struct doca_sync_event *event, uint64_t inc_val, uint64_t *fetched_val_ptr,

@@ -6,6 +6,9 @@
  */
 #include "doca.h"
 
+#include <doca_argp.h>
+#include <doca_log.h>
+
 #include <dirent.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -336,6 +339,49 @@ TEST(no_memory)
 	OK(round_of_tasks(&b));
 	OK(async_end(&b));
 	OK(async_end(&a));
+}
+
+static doca_error_t take_flag(void *value, void *config)
+{
+	(void)value;
+	(void)config;
+	return DOCA_SUCCESS;
+}
+
+TEST(no_memory_for_flags_and_logs)
+{
+	char *argv[] = { "program", "--flag", "--flag", NULL };
+	struct doca_log_backend *backend;
+	struct doca_argp_param *param;
+	doca_error_t r = DOCA_ERROR_NO_MEMORY;
+	int source, n;
+
+	NEEDS_MALLOC;
+	EACH_FAILS(doca_log_register_source("name", &source));
+	EACH_FAILS(doca_log_backend_create_with_file_sdk(stderr, &backend));
+	EACH_FAILS(doca_argp_init("name", NULL));
+	OK(doca_argp_destroy());
+	for (n = 1; r; n++) {
+		OK(doca_argp_init("name", NULL));
+		EACH_FAILS(doca_argp_param_create(&param));
+		fail_at = 1;
+		doca_argp_param_set_long_name(param, "flag");
+		FAILS(NO_MEMORY, doca_argp_register_param(param));
+		OK(doca_argp_param_create(&param));
+		doca_argp_param_set_long_name(param, "flag");
+		doca_argp_param_set_type(param, DOCA_ARGP_TYPE_BOOLEAN);
+		doca_argp_param_set_multiplicity(param);
+		doca_argp_param_set_callback(param, take_flag);
+		OK(doca_argp_register_param(param));
+		fail_at = n;
+		r = doca_argp_start(3, argv);
+		fail_at = 0;
+		if (n == 1)
+			FAILS(NO_MEMORY, r);
+		OK(doca_argp_destroy());
+	}
+	/* The command line, and a value for each flag. */
+	ASSERT_EQ(1 + 3 + 2 + 1, n);
 }
 
 TEST_HARNESS_MAIN

@@ -173,7 +173,7 @@ experimental_warns() {
 
 doca_compiles_only() {
 	for file in "$1"/lib/doca/*.c; do
-		$cc -std=c11 -O2 -fPIC -I"$1/include" -I"$1/include/uapi" -I"$1/include/doca" \
+		$cc -std=c11 -O2 -fPIC -I"$1/include" -I"$1/include/uapi" -I"$1/include/doca" -DSED_VERSION=0 \
 			$strict "$2" -S -o /dev/null "$file" || return 1
 	done
 }
@@ -194,7 +194,7 @@ doca_exports() {
 	doca_declared "$1" >"$tmp/wanted.doca"
 	for file in "$1"/lib/doca/*.c; do
 		$cc -std=c11 -O2 -fPIC -fvisibility=hidden -I"$1/include" -I"$1/include/uapi" \
-			-I"$1/include/doca" -c "$file" -o "$1/out/doca-$(basename "$file" .c).o" ||
+			-I"$1/include/doca" -DSED_VERSION=0 -c "$file" -o "$1/out/doca-$(basename "$file" .c).o" ||
 			return 1
 	done
 	# shellcheck disable=SC2046	# a list of words

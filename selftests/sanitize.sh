@@ -31,6 +31,7 @@ fi
 fixed="setarch $(uname -m) -R"
 $fixed true 2>/dev/null || fixed=
 
+json=$(${PKG_CONFIG:-pkg-config} --cflags --libs json-c)
 SYNCEVENT_PROVIDER=shm
 SE_PERCENT=${SE_PERCENT:-5}
 export SYNCEVENT_PROVIDER SE_PERCENT
@@ -39,10 +40,11 @@ build() {	# FOLDER FLAG [PROGRAM]
 	# -w: gcc warns that the thread sanitizer does not know fences. Here they order
 	# atomic accesses only, among which there are no races.
 	flags="-D_GNU_SOURCE -isystem $harness -I$top/include -I$top/include/uapi -I$top/selftests
-		-I$top/include/doca -DDOCA_ALLOW_EXPERIMENTAL_API -g -O1 -fno-omit-frame-pointer -pthread -w -fsanitize=$2 -fno-sanitize-recover=all"
+		-I$top/include/doca -DDOCA_ALLOW_EXPERIMENTAL_API -DSED_VERSION=0
+		-g -O1 -fno-omit-frame-pointer -pthread -w -fsanitize=$2 -fno-sanitize-recover=all"
 	if [ $# -eq 3 ]; then
 		# shellcheck disable=SC2086	# lists of words
-		${CC:-cc} $flags -o "$1/$3" "$top/selftests/$3.c" "$1"/*.o
+		${CC:-cc} $flags -o "$1/$3" "$top/selftests/$3.c" "$1"/*.o $json
 		return
 	fi
 	for source in "$top"/lib/*.c "$top"/lib/doca/*.c; do

@@ -7,6 +7,7 @@
 #include "doca.h"
 
 #include <doca_argp.h>
+#include <doca_comch.h>
 #include <doca_log.h>
 
 #include <dirent.h>
@@ -339,6 +340,77 @@ TEST(no_memory)
 	OK(round_of_tasks(&b));
 	OK(async_end(&b));
 	OK(async_end(&a));
+}
+
+/* Starts with each allocation failing in turn: the last answer, and it is IDLE before. */
+static doca_error_t start_without_memory(struct doca_ctx *ctx)
+{
+	doca_error_t r = DOCA_ERROR_NO_MEMORY;
+	long n;
+
+	for (n = 1; r == DOCA_ERROR_NO_MEMORY; n++) {
+		if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
+			return DOCA_ERROR_UNEXPECTED;
+		fail_at = n;
+		r = doca_ctx_start(ctx);
+	}
+	fail_at = 0;
+	return n > 2 ? r : DOCA_ERROR_UNEXPECTED;
+}
+
+static void sent(struct doca_comch_task_send *task, union doca_data task_data,
+		 union doca_data ctx_data)
+{
+	(void)task;
+	(void)task_data;
+	(void)ctx_data;
+}
+
+/* A client for which a server has no memory is refused; the next one is not. */
+TEST(no_memory_for_comch)
+{
+	struct doca_devinfo_rep **reps;
+	struct doca_comch_server *server;
+	struct doca_comch_client *client;
+	struct doca_dev_rep *rep;
+	struct doca_dev *dev;
+	struct doca_pe *pe;
+	struct doca_ctx *ctx;
+	char domain[32];
+	uint32_t n;
+
+	NEEDS_MALLOC;
+	snprintf(domain, sizeof(domain), "alloc-%d", getpid());
+	setenv("SYNCEVENT_DOCA_DOMAIN", domain, 1);
+	dev = open_dev(DPU);
+	OK(doca_devinfo_rep_create_list(dev, 0, &reps, &n));
+	OK(doca_dev_rep_open(reps[0], &rep));
+	OK(doca_devinfo_rep_destroy_list(reps));
+	OK(doca_pe_create(&pe));
+	EACH_FAILS(doca_comch_server_create(dev, rep, "server", &server));
+	EACH_FAILS(doca_comch_client_create(dev, "server", &client));
+	OK(doca_comch_server_task_send_set_conf(server, sent, sent, 1));
+	OK(doca_comch_client_task_send_set_conf(client, sent, sent, 1));
+	OK(doca_pe_connect_ctx(pe, doca_comch_server_as_ctx(server)));
+	OK(start_without_memory(doca_comch_server_as_ctx(server)));
+	ctx = doca_comch_client_as_ctx(client);
+	OK(doca_pe_connect_ctx(pe, ctx));
+	ASSERT_EQ(DOCA_ERROR_IN_PROGRESS, start_without_memory(ctx));
+	fail_at = 1;
+	ASSERT_EQ(1, doca_pe_progress(pe));
+	ASSERT_EQ(0, fail_at);
+	ASSERT_EQ(DOCA_CTX_STATE_IDLE, state_of(ctx));
+	ASSERT_EQ(DOCA_ERROR_IN_PROGRESS, doca_ctx_start(ctx));
+	while (state_of(ctx) == DOCA_CTX_STATE_STARTING)
+		ASSERT_EQ(1, doca_pe_progress(pe));
+	ASSERT_EQ(DOCA_CTX_STATE_RUNNING, state_of(ctx));
+	OK(doca_ctx_stop(ctx));
+	OK(doca_ctx_stop(doca_comch_server_as_ctx(server)));
+	OK(doca_comch_client_destroy(client));
+	OK(doca_comch_server_destroy(server));
+	OK(doca_pe_destroy(pe));
+	OK(doca_dev_rep_close(rep));
+	OK(doca_dev_close(dev));
 }
 
 static doca_error_t take_flag(void *value, void *config)

@@ -118,7 +118,8 @@ enum doca_task_submit_flag {
  * cannot be are refused, as by doca_task_try_submit().
  *
  * Return: or INVALID_VALUE; BAD_STATE: its context is not RUNNING; IN_USE: it is submitted
- * already; NO_MEMORY: the kernel has no room for one more that waits; AGAIN: try later.
+ * already; NO_MEMORY: the kernel has no room for one more that waits, or for a message;
+ * NOT_CONNECTED: the connection of a message has ended.
  */
 DOCA_STABLE
 doca_error_t doca_task_submit(struct doca_task *task);

@@ -11,6 +11,8 @@
  *		event_task.c: the tasks of the others. They share event.h
  * mmap.c, buf.c	memory
  * dpa.c	accelerators, as far as events need them
+ * comch*.c	messages between the sides of a device; see comch.h
+ * argp*.c	command lines; see argp.h. log.c: messages to people
  * error.c	names of errors, and what libsyncevent's are here
  *
  * An engine is a wait queue of libsyncevent and a list of what is ready. Whatever it

@@ -13,7 +13,8 @@ name 12000
 structure 200000
 page 16000
 args 80000
-region 300000"
+region 300000
+comch 200000"
 
 out=$(mktemp -d) || exit 1
 # Where the names are: in /dev/shm, as not every file system has files without a name.
@@ -34,10 +35,13 @@ flags="-D_GNU_SOURCE -I$top/include -I$top/include/uapi -I$top/kmod -g -O1 -fno-
 wrap=-Wl,--wrap=open,--wrap=linkat,--wrap=unlink,--wrap=mmap,--wrap=mremap,--wrap=munmap
 json=$(${PKG_CONFIG:-pkg-config} --cflags --libs json-c 2>/dev/null)
 
-# The tool's parser comes with what it calls.
+# The tool's parser comes with what it calls, as does comch.
 build() {	# NAME
 	more=
-	[ "$1" != args ] || more="-I$top/tools $top/tools/args.c $top/tools/units.c $top/tools/out.c $json"
+	case $1 in
+	args) more="-I$top/tools $top/tools/args.c $top/tools/units.c $top/tools/out.c $json" ;;
+	comch) more="-I$top/include/doca -I$top/lib/doca -DSED_VERSION=0 $top/lib/doca/*.c $json" ;;
+	esac
 	# shellcheck disable=SC2086	# lists of words
 	clang $flags -Wall -Wextra -fsanitize=fuzzer -o "$bin/$1" "$top/selftests/fuzzers/$1.c" \
 		"$top/selftests/fuzzers/world.c" "$out"/*.o $wrap $more

@@ -217,7 +217,7 @@ static int greeted(struct doca_comch_connection *conn)
 
 	conn->max_msg = own < peer ? own : peer;
 	conn->state = SED_CONN_UP;
-	/* A server answers. There is always room for a first packet. */
+	/* A server answers. */
 	return conn->comch->ops->greeting == SED_PACKET_HELLO ?
 		       sed_conn_greet(conn, SED_PACKET_WELCOME) : 0;
 }
@@ -232,10 +232,11 @@ static int take(struct doca_comch_connection *conn)
 		return err;
 	type = sed_packet_check(&conn->in);
 	if (!up && is_greeting(conn, type)) {
-		err = greeted(conn);
-		if (!err)
-			post(conn, SED_CONN_COMES);
-		return err;
+		/* A link that has no room for the first packet is no link. */
+		if (greeted(conn))
+			return -EPIPE;
+		post(conn, SED_CONN_COMES);
+		return 0;
 	}
 	if (up && type == SED_PACKET_MESSAGE && conn->in.head.length <= conn->max_msg) {
 		post(conn, SED_CONN_MESSAGE);

@@ -29,6 +29,10 @@ static inline void doca_own_domain(void)
 	setenv("SYNCEVENT_DOCA_DOMAIN", doca_domain, 1);
 }
 
+/* The devices of servers and clients; NULL: the first one. */
+static const char *doca_server_device = DPU;
+static const char *doca_client_device = HOST;
+
 /* ---- devices --------------------------------------------------------------------------- */
 
 static inline struct doca_dev *doca_open(const char *address)
@@ -41,8 +45,10 @@ static inline struct doca_dev *doca_open(const char *address)
 	if (doca_devinfo_create_list(&list, &n) != DOCA_SUCCESS)
 		return NULL;
 	for (i = 0; i < n && !dev; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &equal) == DOCA_SUCCESS &&
-		    equal && doca_dev_open(list[i], &dev) != DOCA_SUCCESS)
+		equal = 1;
+		if (address)
+			(void)doca_devinfo_is_equal_pci_addr(list[i], address, &equal);
+		if (equal && doca_dev_open(list[i], &dev) != DOCA_SUCCESS)
 			dev = NULL;
 	}
 	doca_devinfo_destroy_list(list);
@@ -203,7 +209,7 @@ static inline doca_error_t end_ctx(struct end *end, struct doca_ctx *ctx)
 
 static inline doca_error_t end_make_server(struct end *end, const char *name, uint32_t tasks)
 {
-	end->dev = doca_open(DPU);
+	end->dev = doca_open(doca_server_device);
 	end->rep = doca_open_rep(end->dev);
 	TRY(doca_comch_server_create(end->dev, end->rep, name, &end->server));
 	TRY(doca_comch_server_task_send_set_conf(end->server, end_sent, end_unsent, tasks));
@@ -215,7 +221,7 @@ static inline doca_error_t end_make_server(struct end *end, const char *name, ui
 
 static inline doca_error_t end_make_client(struct end *end, const char *name, uint32_t tasks)
 {
-	end->dev = doca_open(HOST);
+	end->dev = doca_open(doca_client_device);
 	TRY(doca_comch_client_create(end->dev, name, &end->client));
 	TRY(doca_comch_client_task_send_set_conf(end->client, end_sent, end_unsent, tasks));
 	TRY(doca_comch_client_event_msg_recv_register(end->client, end_message));

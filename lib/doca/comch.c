@@ -16,7 +16,7 @@ static const struct sed_link_ops *links_of(const struct sed_dev_id *id)
 	case SED_DEV_VIRTUAL_DPU:
 		return &sed_link_unix;
 	default:
-		return NULL;
+		return &sed_link_pci;
 	}
 }
 
@@ -28,9 +28,7 @@ doca_error_t sed_comch_supports(const struct doca_devinfo *devinfo, bool server)
 		return DOCA_ERROR_INVALID_VALUE;
 	id = sed_devinfo_id(devinfo);
 	/* The host's side of the virtual pair has no representors, which servers need. */
-	if (!links_of(id) || (server && id->kind == SED_DEV_VIRTUAL_HOST))
-		return DOCA_ERROR_NOT_SUPPORTED;
-	return DOCA_SUCCESS;
+	return server && id->kind == SED_DEV_VIRTUAL_HOST ? DOCA_ERROR_NOT_SUPPORTED : DOCA_SUCCESS;
 }
 
 doca_error_t sed_comch_init(struct sed_comch *comch, const struct sed_comch_ops *ops,
@@ -42,8 +40,6 @@ doca_error_t sed_comch_init(struct sed_comch *comch, const struct sed_comch_ops 
 	if (!length || length == SED_COMCH_NAME_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	comch->links = links_of(sed_dev_id(dev));
-	if (!comch->links)
-		return DOCA_ERROR_NOT_SUPPORTED;
 	sed_ctx_init(&comch->ctx, ctx_ops);
 	comch->ops = ops;
 	comch->dev = dev;
@@ -157,6 +153,14 @@ static void deliver(struct sed_work *work)
 	}
 }
 
+void sed_conn_deliver(struct doca_comch_connection *conn)
+{
+	if (conn->work.state != SED_WORK_READY)
+		return;
+	sed_pe_drop(conn->comch->ctx.pe, &conn->work);
+	deliver(&conn->work);
+}
+
 static void post(struct doca_comch_connection *conn, enum sed_conn_event event)
 {
 	conn->event = event;
@@ -183,14 +187,17 @@ void sed_conn_close(struct doca_comch_connection *conn, doca_error_t status)
 	conn->comch->links->close(conn);
 }
 
-void sed_conn_end(struct doca_comch_connection *conn, doca_error_t status)
+bool sed_conn_end(struct doca_comch_connection *conn, doca_error_t status)
 {
+	const bool told = conn->told;
+
 	sed_conn_close(conn, status);
 	/* Who has not heard of it is not told either. */
-	if (conn->told)
+	if (told)
 		post(conn, SED_CONN_GOES);
 	else
 		conn->comch->ops->goes(conn);
+	return told;
 }
 
 int sed_conn_greet(struct doca_comch_connection *conn, enum sed_packet_type type)
@@ -247,15 +254,14 @@ static int take(struct doca_comch_connection *conn)
 	return -EPROTO;
 }
 
-void sed_conn_poll(struct doca_comch_connection *conn)
+bool sed_conn_poll(struct doca_comch_connection *conn)
 {
 	int err;
 
 	if (conn->state == SED_CONN_CLOSED || conn->event != SED_CONN_NOTHING)
-		return;
+		return true;
 	err = take(conn);
-	if (err && err != -EAGAIN)
-		sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
+	return !err || err == -EAGAIN || sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
 }
 
 bool sed_comch_has(const struct sed_comch *comch, const struct doca_comch_connection *conn)

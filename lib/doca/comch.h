@@ -7,6 +7,8 @@
  * comch_send.c	the tasks that send
  * comch_packet.c	what goes over a link, and the checks of what comes
  * comch_unix.c	links between the devices of the virtual pair
+ * comch_pci.c, comch_door.c	links between machines that share memory: connections, and
+ *		how clients find their server
  *
  * A link carries packets between two processes, whole and in order. A packet is copied
  * out of it before any of its bytes is looked at; whatever does not fit ends the
@@ -132,6 +134,7 @@ struct sed_link_ops {
 };
 
 extern const struct sed_link_ops sed_link_unix;
+extern const struct sed_link_ops sed_link_pci;
 
 /* ---- comch.c --------------------------------------------------------------------------- */
 
@@ -163,7 +166,8 @@ TAILQ_HEAD(sed_sends, doca_comch_task_send);
  * @unsent: tasks that wait for room
  * @user_data: the program's
  * @link: in the list of @comch
- * @source: of the link
+ * @source: of the link, if it has a descriptor
+ * @pci: of the link between machines
  * @in: what was received last
  */
 struct doca_comch_connection {
@@ -177,6 +181,7 @@ struct doca_comch_connection {
 	union doca_data user_data;
 	TAILQ_ENTRY(doca_comch_connection) link;
 	struct sed_source source;
+	struct sed_pci_link *pci;
 	struct sed_packet in;
 };
 
@@ -205,7 +210,9 @@ struct sed_comch_ops {
  * @send: the tasks
  * @received: the program's, or NULL
  * @conns: its connections
- * @listener: of @links
+ * @side: between machines: that which the client is on
+ * @listener: of @links, if it has a descriptor
+ * @door: of links between machines
  */
 struct sed_comch {
 	struct doca_ctx ctx;
@@ -217,13 +224,15 @@ struct sed_comch {
 	struct sed_pool send;
 	doca_comch_event_msg_recv_cb_t received;
 	struct sed_conns conns;
+	unsigned int side;
 	struct sed_source listener;
+	struct sed_pci_door *door;
 };
 
 /**
  * sed_comch_init() - of a zeroed one
  *
- * Return: SUCCESS; INVALID_VALUE: @name; NOT_SUPPORTED: by the device.
+ * Return: SUCCESS; INVALID_VALUE: @name.
  */
 doca_error_t sed_comch_init(struct sed_comch *comch, const struct sed_comch_ops *ops,
 			    const struct sed_ctx_ops *ctx_ops, struct doca_dev *dev,
@@ -251,14 +260,17 @@ void sed_conn_open(struct doca_comch_connection *conn, struct sed_comch *comch);
 /** sed_conn_greet() - send a HELLO or WELCOME. Return: as sed_link_ops.send */
 int sed_conn_greet(struct doca_comch_connection *conn, enum sed_packet_type type);
 
-/** sed_conn_poll() - the link may have a packet, or room */
-void sed_conn_poll(struct doca_comch_connection *conn);
+/** sed_conn_poll() - the link may have a packet. Return: false: it is gone, and freed */
+bool sed_conn_poll(struct doca_comch_connection *conn);
+
+/** sed_conn_deliver() - what it has to deliver, at once; from the deliver() of another work */
+void sed_conn_deliver(struct doca_comch_connection *conn);
 
 /** sed_conn_close() - end it: the link is closed, what waits to be sent fails */
 void sed_conn_close(struct doca_comch_connection *conn, doca_error_t status);
 
-/** sed_conn_end() - end it, and have that delivered */
-void sed_conn_end(struct doca_comch_connection *conn, doca_error_t status);
+/** sed_conn_end() - end it, and have that delivered. Return: false: it is freed */
+bool sed_conn_end(struct doca_comch_connection *conn, doca_error_t status);
 
 /** sed_comch_incoming() - make a connection for a client. NULL: no memory */
 struct doca_comch_connection *sed_comch_incoming(struct sed_comch *comch);

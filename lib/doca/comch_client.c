@@ -69,7 +69,7 @@ static doca_error_t start(struct doca_ctx *ctx)
 	TAILQ_INSERT_HEAD(&comch->conns, conn, link);
 	/* There is always room for a first packet; but the server may have gone. */
 	if (result == DOCA_SUCCESS && sed_conn_greet(conn, SED_PACKET_HELLO))
-		sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
+		(void)sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
 	return DOCA_ERROR_IN_PROGRESS;
 }
 

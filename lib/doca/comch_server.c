@@ -166,6 +166,7 @@ doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep 
 		return result;
 	}
 	TAILQ_INIT(&server->ended);
+	server->base.side = sed_dev_rep_id(repr)->side;
 	server->rep = repr;
 	sed_dev_rep_get(repr);
 	*comch_server = server;
@@ -279,7 +280,7 @@ doca_error_t doca_comch_server_disconnect(struct doca_comch_server *comch_server
 		return DOCA_ERROR_INVALID_VALUE;
 	if (connection->state != SED_CONN_UP)
 		return DOCA_ERROR_NOT_CONNECTED;
-	sed_conn_end(connection, DOCA_ERROR_SHUTDOWN);
+	(void)sed_conn_end(connection, DOCA_ERROR_SHUTDOWN);
 	return DOCA_SUCCESS;
 }
 

@@ -69,7 +69,7 @@ static void poll_conn(struct sed_source *source, uint32_t events)
 		if (TAILQ_EMPTY(&conn->unsent))
 			sed_pe_source_events(conn->comch->ctx.pe, source, EPOLLIN);
 	}
-	sed_conn_poll(conn);
+	(void)sed_conn_poll(conn);
 }
 
 static int take_socket(struct doca_comch_connection *conn, int fd)
@@ -171,11 +171,11 @@ static void poll_listener(struct sed_source *source, uint32_t events)
 	}
 	if (take_socket(conn, fd)) {
 		close(fd);
-		sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
+		(void)sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
 		return;
 	}
 	/* Its HELLO was sent right behind. */
-	sed_conn_poll(conn);
+	(void)sed_conn_poll(conn);
 }
 
 static doca_error_t unix_listen(struct sed_comch *comch)

@@ -132,7 +132,7 @@ doca_error_t sed_comch_recv_register(struct sed_comch *comch, doca_comch_event_m
 /* ---- connections ----------------------------------------------------------------------- */
 
 /* The callback may end all there is. */
-static void deliver(struct sed_work *work)
+static bool deliver(struct sed_work *work)
 {
 	struct doca_comch_connection *conn = SED_OF(work, struct doca_comch_connection, work);
 	struct sed_comch *comch = conn->comch;
@@ -151,14 +151,15 @@ static void deliver(struct sed_work *work)
 	default:
 		comch->ops->goes(conn);
 	}
+	return true;
 }
 
-void sed_conn_deliver(struct doca_comch_connection *conn)
+bool sed_conn_deliver(struct doca_comch_connection *conn)
 {
 	if (conn->work.state != SED_WORK_READY)
-		return;
+		return false;
 	sed_pe_drop(conn->comch->ctx.pe, &conn->work);
-	deliver(&conn->work);
+	return deliver(&conn->work);
 }
 
 static void post(struct doca_comch_connection *conn, enum sed_conn_event event)

@@ -263,8 +263,12 @@ int sed_conn_greet(struct doca_comch_connection *conn, enum sed_packet_type type
 /** sed_conn_poll() - the link may have a packet. Return: false: it is gone, and freed */
 bool sed_conn_poll(struct doca_comch_connection *conn);
 
-/** sed_conn_deliver() - what it has to deliver, at once; from the deliver() of another work */
-void sed_conn_deliver(struct doca_comch_connection *conn);
+/**
+ * sed_conn_deliver() - what it has to deliver, at once; from the deliver() of another work
+ *
+ * Return: false: there is nothing.
+ */
+bool sed_conn_deliver(struct doca_comch_connection *conn);
 
 /** sed_conn_close() - end it: the link is closed, what waits to be sent fails */
 void sed_conn_close(struct doca_comch_connection *conn, doca_error_t status);

@@ -245,7 +245,7 @@ err_close:
 	return NULL;
 }
 
-static void knocked(struct sed_work *work)
+static bool knocked(struct sed_work *work)
 {
 	struct sed_pci_door *door = SED_OF(work, struct sed_pci_door, bell);
 	struct doca_comch_connection *conn, *first = NULL;
@@ -269,9 +269,9 @@ static void knocked(struct sed_work *work)
 		/* This machine has lost the region. */
 		SED_WARN("comch %s: stops: %s", comch->greeting.name, syncevent_strerror(err));
 		(void)sed_ctx_abort(&comch->ctx);
-	} else if (first) {
-		sed_conn_deliver(first);
+		return true;
 	}
+	return first && sed_conn_deliver(first);
 }
 
 doca_error_t sed_pci_listen(struct sed_comch *comch)

@@ -43,7 +43,7 @@ static void free_link(struct sed_pci_link *link)
 	free(link);
 }
 
-static void bell(struct sed_work *work);
+static bool bell(struct sed_work *work);
 
 int sed_pci_link_make(struct doca_comch_connection *conn)
 {
@@ -159,7 +159,7 @@ void sed_pci_link_wait(struct sed_pci_link *link)
 	sed_pe_post(pe, &link->bell);
 }
 
-static void bell(struct sed_work *work)
+static bool bell(struct sed_work *work)
 {
 	struct sed_pci_link *link = SED_OF(work, struct sed_pci_link, bell);
 	struct doca_comch_connection *conn = link->conn;
@@ -178,10 +178,10 @@ static void bell(struct sed_work *work)
 		sed_send_more(conn);
 	}
 	if (!sed_conn_poll(conn))
-		return;
+		return false;
 	if (conn->state != SED_CONN_CLOSED)
 		sed_pci_link_wait(link);
-	sed_conn_deliver(conn);
+	return sed_conn_deliver(conn);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */

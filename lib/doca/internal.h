@@ -71,7 +71,8 @@ enum sed_work_state {
 
 /**
  * struct sed_work - something that an engine delivers, one per progress
- * @deliver: called by progress, the state is SED_WORK_NONE again. It may end the engine
+ * @deliver: called by progress, the state is SED_WORK_NONE again. It may end the engine.
+ *	     Return: true; false: there was nothing after all, and nothing has ended
  * @state: enum sed_work_state
  * @on: if it waits: in which queue, an enum syncevent_provider
  * @status: if it waited: how it ended, 0 or a negative errno
@@ -81,7 +82,7 @@ enum sed_work_state {
  * Zeroed but for @deliver at first. Its address is the cookie of its wait.
  */
 struct sed_work {
-	void (*deliver)(struct sed_work *work);
+	bool (*deliver)(struct sed_work *work);
 	uint8_t state;
 	uint8_t on;
 	int status;

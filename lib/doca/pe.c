@@ -26,6 +26,8 @@
 #define LOOK_EVERY	16
 /* Descriptors polled at a look until one has something to deliver. */
 #define POLL_MOST	8
+/* Works in a progress that have nothing to deliver. */
+#define NOTHING_MOST	16
 /* The cookie of an entry that is no work; see sed_pe_reserve(). */
 #define TRIAL		0
 
@@ -205,21 +207,26 @@ static void look(struct doca_pe *pe)
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
 	struct sed_work *work;
+	unsigned int n;
 
 	if (!pe)
 		return 0;
-	if (TAILQ_EMPTY(&pe->ready) || !(++pe->turns % LOOK_EVERY))
-		look(pe);
-	work = TAILQ_FIRST(&pe->ready);
-	if (!work) {
-		/* Who now sleeps without a word to the engine shall sleep. */
-		ring(pe, false);
-		return 0;
+	/* What turns out to be nothing is none of the program's business. */
+	for (n = 0; n < NOTHING_MOST; n++) {
+		if (TAILQ_EMPTY(&pe->ready) || !(++pe->turns % LOOK_EVERY))
+			look(pe);
+		work = TAILQ_FIRST(&pe->ready);
+		if (!work) {
+			/* Who now sleeps without a word to the engine shall sleep. */
+			ring(pe, false);
+			return 0;
+		}
+		TAILQ_REMOVE(&pe->ready, work, link);
+		work->state = SED_WORK_NONE;
+		if (work->deliver(work))
+			return 1;
 	}
-	TAILQ_REMOVE(&pe->ready, work, link);
-	work->state = SED_WORK_NONE;
-	work->deliver(work);
-	return 1;
+	return 0;
 }
 
 /* ---- what waits -------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ doca_error_t sed_pool_conf(struct sed_pool *pool, struct doca_ctx *ctx,
 	return DOCA_SUCCESS;
 }
 
-static void deliver(struct sed_work *work);
+static bool deliver(struct sed_work *work);
 
 doca_error_t sed_pool_make(struct sed_pool *pool)
 {
@@ -64,7 +64,7 @@ static void landed(struct doca_task *task)
 }
 
 /* It is the program's again; the callback may free it, and all that it belongs to. */
-static void deliver(struct sed_work *work)
+static bool deliver(struct sed_work *work)
 {
 	struct doca_task *task = SED_OF(work, struct doca_task, work);
 	const struct sed_pool *pool = task->pool;
@@ -74,6 +74,7 @@ static void deliver(struct sed_work *work)
 		task->status = sed_error(work->status);
 	pool->ops->callback(task, task->status == DOCA_SUCCESS ? pool->done : pool->failed,
 			    task->user_data, pool->ctx->user_data);
+	return true;
 }
 
 /* Take back one that is in flight. */

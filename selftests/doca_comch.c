@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(pair)
 	EXPECT_EQ(self->fds, count_fds());
 }
 
-/* ---- connecting ------------------------------------------------------------------------ */
+/* ---- connecting ---------------------------------------------------------------------- */
 
 /* A connection costs one progress of either end, which return 0 while there is nothing. */
 TEST(connecting)
@@ -205,7 +205,7 @@ TEST(many_clients)
 	ASSERT_EQ(DOCA_SUCCESS, end_destroy(&server));
 }
 
-/* ---- messages ---------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------ */
 
 /* A message leaves at submit: its sender does not progress any more. */
 TEST_F(pair, leaves_at_submit)
@@ -309,7 +309,7 @@ TEST(smaller_limit)
 	ASSERT_EQ(DOCA_SUCCESS, ends_destroy(&server, &client));
 }
 
-/* ---- a queue that is full -------------------------------------------------------------------- */
+/* ---- a queue that is full ------------------------------------------------------------ */
 
 /**
  * struct flood - a client that sends until nothing is taken any more

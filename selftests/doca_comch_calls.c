@@ -29,7 +29,7 @@ FIXTURE_TEARDOWN(calls)
 	EXPECT_EQ(DOCA_SUCCESS, ends_destroy(&self->server, &self->client));
 }
 
-/* ---- capabilities ------------------------------------------------------------------------ */
+/* ---- capabilities -------------------------------------------------------------------- */
 
 TEST_F(calls, capabilities)
 {
@@ -75,7 +75,7 @@ TEST_F(calls, capabilities)
 	EXPECT_EQ(DOCA_SUCCESS, doca_comch_cap_client_is_supported(dpu));
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- making -------------------------------------------------------------------------- */
 
 TEST_F(calls, create)
 {
@@ -123,7 +123,7 @@ TEST_F(calls, devices_in_use)
 	EXPECT_EQ(DOCA_ERROR_IN_USE, doca_pe_destroy(self->client.pe));
 }
 
-/* ---- NULL -------------------------------------------------------------------------------------- */
+/* ---- NULL ---------------------------------------------------------------------------- */
 
 TEST_F(calls, null)
 {
@@ -207,7 +207,7 @@ TEST_F(calls, null)
 	EXPECT_EQ(0, doca_comch_connection_get_user_data(NULL).u64);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------- */
 
 TEST_F(calls, sizes)
 {
@@ -253,7 +253,7 @@ TEST_F(calls, sizes)
 	EXPECT_EQ(self->rep, rep);
 }
 
-/* ---- states ------------------------------------------------------------------------------------------ */
+/* ---- states -------------------------------------------------------------------------- */
 
 /* What is for IDLE alone. */
 #define CONFIGURES(server, client) do {						\

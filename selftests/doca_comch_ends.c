@@ -25,7 +25,7 @@ FIXTURE_TEARDOWN(pair)
 	EXPECT_EQ(self->fds, count_fds());
 }
 
-/* ---- the end of connections ---------------------------------------------------------------------- */
+/* ---- the end of connections ---------------------------------------------------------- */
 
 /* What was sent before the end is received before the end is told. */
 TEST_F(pair, messages_before_the_end)
@@ -110,7 +110,7 @@ TEST_F(pair, task_holds)
 	ASSERT_EQ(DOCA_CTX_STATE_IDLE, end_state_of(client));
 }
 
-/* ---- inside of callbacks ---------------------------------------------------------------------------- */
+/* ---- inside of callbacks ------------------------------------------------------------- */
 
 static void stop_it(struct end *end)
 {
@@ -224,7 +224,7 @@ TEST_F(pair, free_in_disconnect)
 	end_drain(&self->client);
 }
 
-/* ---- sleeping -------------------------------------------------------------------------- */
+/* ---- sleeping ------------------------------------------------------------------------ */
 
 /* The handle of the engine is readable when a message has come, not before, not after. */
 TEST_F(pair, notification)

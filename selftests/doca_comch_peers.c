@@ -149,7 +149,7 @@ static bool is_closed(int fd)
 	return !n;
 }
 
-/* ---- clients ----------------------------------------------------------------------------------- */
+/* ---- clients ------------------------------------------------------------------------- */
 
 /* What is wrong with a first packet. */
 enum wrong {
@@ -395,7 +395,7 @@ TEST_F(hostile, too_many)
 	ASSERT_EQ(max + 1, self->server.goes);
 }
 
-/* ---- servers --------------------------------------------------------------------------------------- */
+/* ---- servers ------------------------------------------------------------------------- */
 
 /* A client of what has taken the place of a server ends, or waits until it is stopped. */
 TEST_F(hostile, server)
@@ -469,7 +469,7 @@ TEST_F(hostile, server)
 	ASSERT_EQ(DOCA_SUCCESS, doca_ctx_start(self->server.ctx));
 }
 
-/* ---- those that die ------------------------------------------------------------------------------------ */
+/* ---- those that die ------------------------------------------------------------------ */
 
 /* The child is killed before its call of this number. */
 static int steps_left;

@@ -33,7 +33,7 @@ static inline void doca_own_domain(void)
 static const char *doca_server_device = DPU;
 static const char *doca_client_device = HOST;
 
-/* ---- devices --------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------- */
 
 static inline struct doca_dev *doca_open(const char *address)
 {
@@ -69,7 +69,7 @@ static inline struct doca_dev_rep *doca_open_rep(struct doca_dev *dev)
 	return rep;
 }
 
-/* ---- ends ------------------------------------------------------------------------------- */
+/* ---- ends ---------------------------------------------------------------------------- */
 
 /**
  * struct end - a server or client

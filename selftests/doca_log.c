@@ -135,7 +135,7 @@ TEST(refusals)
 	ASSERT_EQ(DOCA_SUCCESS, doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DISABLE));
 }
 
-/* ---- several threads: their lines do not mix ------------------------------------------- */
+/* ---- several threads: their lines do not mix ----------------------------------------- */
 
 enum { THREADS = 4, LINES = 15, WIDTH = 30 };
 

@@ -283,7 +283,7 @@ TEST_F(machines, nobody_and_somebody)
 	ASSERT_EQ(DOCA_SUCCESS, end_destroy(end));
 }
 
-/* ---- clients that are none --------------------------------------------------------------- */
+/* ---- clients that are none ----------------------------------------------------------- */
 
 /* As in lib/doca/comch_pci.h and comch.h, written down once more. */
 #define PAGES		9

@@ -67,7 +67,7 @@ const char *sed_argp_name(const struct doca_argp_param *param)
 	return param->long_name ? param->long_name : param->short_name;
 }
 
-/* ---- making flags ---------------------------------------------------------------------- */
+/* ---- making flags -------------------------------------------------------------------- */
 
 doca_error_t doca_argp_param_create(struct doca_argp_param **param)
 {
@@ -148,7 +148,7 @@ void doca_argp_param_set_type(struct doca_argp_param *param, enum doca_argp_type
 		param->type = type;
 }
 
-/* ---- registering them ------------------------------------------------------------------- */
+/* ---- registering them ---------------------------------------------------------------- */
 
 static bool is_free(const struct doca_argp_param *new)
 {
@@ -226,7 +226,7 @@ doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback)
 	return DOCA_SUCCESS;
 }
 
-/* ---- the flags of every program ----------------------------------------------------------- */
+/* ---- the flags of every program ------------------------------------------------------ */
 
 static doca_error_t on_help(void *value, void *config)
 {
@@ -278,7 +278,8 @@ static doca_error_t on_json(void *value, void *config)
 	return sed_argp_json(value);
 }
 
-#define LEVELS	"10 (none), 20 (critical), 30 (error), 40 (warning), 50 (info), 60 (debug), 70 (trace)"
+#define LEVELS	"10 (none), 20 (critical), 30 (error), 40 (warning), 50 (info), 60 (debug), " \
+		"70 (trace)"
 
 static const struct {
 	const char *short_name;
@@ -328,7 +329,7 @@ static doca_error_t register_generals(void)
 	return DOCA_SUCCESS;
 }
 
-/* ---- begin and end -------------------------------------------------------------------------- */
+/* ---- begin and end ------------------------------------------------------------------- */
 
 doca_error_t doca_argp_init(const char *program_name, void *program_config)
 {
@@ -373,7 +374,7 @@ doca_error_t doca_argp_destroy(void)
 	return DOCA_SUCCESS;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values -------------------------------------------------------------------------- */
 
 struct doca_argp_param *sed_argp_find(enum sed_argp_group group, const char *long_name)
 {
@@ -390,7 +391,8 @@ struct sed_argp_value *sed_argp_give(struct doca_argp_param *param, enum sed_arg
 	struct sed_argp_value **last = &state.values[source];
 
 	if (param->given[source]++ && !param->multiple)
-		sed_argp_refuse("%s%s can be given once only", sed_argp_dashes(param), sed_argp_name(param));
+		sed_argp_refuse("%s%s can be given once only", sed_argp_dashes(param),
+				sed_argp_name(param));
 	while (*last)
 		last = &(*last)->next;
 	*last = calloc(1, sizeof(**last));
@@ -411,7 +413,7 @@ static void *pointer_to(struct sed_argp_value *value)
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------- */
 
 static bool is_given(const struct doca_argp_param *param)
 {
@@ -436,7 +438,8 @@ static void check_flags(void)
 			       sed_argp_name(single), sed_argp_dashes(other), sed_argp_name(other));
 	for (param = state.params; param && !single; param = param->next) {
 		if (param->mandatory && !is_given(param))
-			sed_argp_refuse("%s%s is missing", sed_argp_dashes(param), sed_argp_name(param));
+			sed_argp_refuse("%s%s is missing", sed_argp_dashes(param),
+					sed_argp_name(param));
 	}
 }
 

@@ -100,7 +100,8 @@ static doca_error_t take_value(const char *path, struct doca_argp_param *param,
 	case DOCA_ARGP_TYPE_STRING:
 		text = json_object_get_string(json);
 		if (strlen(text) != (size_t)json_object_get_string_len(json))
-			sed_argp_refuse("%s: \"%s\" has a character \\u0000", path, param->long_name);
+			sed_argp_refuse("%s: \"%s\" has a character \\u0000", path,
+					param->long_name);
 		return take_text(value, text);
 	default:
 		text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN);

@@ -91,9 +91,10 @@ static int integer_of(const struct doca_argp_param *param, const char *text)
 
 	errno = 0;
 	number = strtol(text, &end, digits[0] == '0' && (digits[1] | 32) == 'x' ? 16 : 10);
-	if (!isdigit((unsigned char)*digits) || *end || errno || number < INT_MIN || number > INT_MAX)
-		sed_argp_refuse("%s%s: no integer from %d to %d: '%s'", sed_argp_dashes(param), sed_argp_name(param),
-			       INT_MIN, INT_MAX, text);
+	if (!isdigit((unsigned char)*digits) || *end || errno || number < INT_MIN ||
+	    number > INT_MAX)
+		sed_argp_refuse("%s%s: no integer from %d to %d: '%s'", sed_argp_dashes(param),
+				sed_argp_name(param), INT_MIN, INT_MAX, text);
 	return (int)number;
 }
 

@@ -7,7 +7,7 @@
 
 #include "log.h"
 
-/* ---- making and configuring ----------------------------------------------------------- */
+/* ---- making and configuring ---------------------------------------------------------- */
 
 static const struct sed_link_ops *links_of(const struct sed_dev_id *id)
 {
@@ -129,7 +129,7 @@ doca_error_t sed_comch_recv_register(struct sed_comch *comch, doca_comch_event_m
 	return DOCA_SUCCESS;
 }
 
-/* ---- connections ----------------------------------------------------------------------- */
+/* ---- connections --------------------------------------------------------------------- */
 
 /* The callback may end all there is. */
 static bool deliver(struct sed_work *work)
@@ -290,7 +290,7 @@ doca_comch_connection_get_user_data(const struct doca_comch_connection *connecti
 	return connection ? connection->user_data : (union doca_data){ .u64 = 0 };
 }
 
-/* ---- capabilities ------------------------------------------------------------------------ */
+/* ---- capabilities -------------------------------------------------------------------- */
 
 static doca_error_t cap(const struct doca_devinfo *devinfo, uint32_t *to, uint32_t value)
 {

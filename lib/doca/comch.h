@@ -136,7 +136,7 @@ struct sed_link_ops {
 extern const struct sed_link_ops sed_link_unix;
 extern const struct sed_link_ops sed_link_pci;
 
-/* ---- comch.c --------------------------------------------------------------------------- */
+/* ---- comch.c ------------------------------------------------------------------------- */
 
 /** enum sed_conn_state - how far it is */
 enum sed_conn_state {
@@ -282,7 +282,7 @@ struct doca_comch_connection *sed_comch_incoming(struct sed_comch *comch);
 /** sed_comch_has() - is it one of its connections? */
 bool sed_comch_has(const struct sed_comch *comch, const struct doca_comch_connection *conn);
 
-/* ---- comch_send.c ------------------------------------------------------------------------ */
+/* ---- comch_send.c -------------------------------------------------------------------- */
 
 doca_error_t sed_send_conf(struct sed_comch *comch, doca_comch_task_send_completion_cb_t done,
 			   doca_comch_task_send_completion_cb_t failed, uint32_t num);

@@ -25,7 +25,7 @@ static const struct sed_comch *const_base_of(const struct doca_comch_client *cli
 	return client ? &client->base : NULL;
 }
 
-/* ---- the context --------------------------------------------------------------------------- */
+/* ---- the context --------------------------------------------------------------------- */
 
 static void comes(struct doca_comch_connection *conn)
 {
@@ -85,7 +85,7 @@ static void idle(struct doca_ctx *ctx)
 
 static const struct sed_ctx_ops ctx_ops = { .start = start, .stop = stop, .idle = idle };
 
-/* ---- the calls ----------------------------------------------------------------------------- */
+/* ---- the calls ----------------------------------------------------------------------- */
 
 doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name,
 				      struct doca_comch_client **comch_client)

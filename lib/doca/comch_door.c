@@ -53,7 +53,7 @@ uint64_t sed_pci_random(void)
 	return number;
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------- */
 
 static uint64_t hash(uint64_t sum, const char *text)
 {
@@ -85,7 +85,7 @@ static const char *device_of(const struct sed_comch *comch)
 	return sed_dev_id(comch->dev)->device;
 }
 
-/* ---- clients ----------------------------------------------------------------------------- */
+/* ---- clients ------------------------------------------------------------------------- */
 
 static int own_side(struct sed_comch *comch)
 {
@@ -176,7 +176,7 @@ int sed_pci_answered(struct sed_pci_link *link)
 	return sed_pci_end_payload(theirs, &link->out);
 }
 
-/* ---- servers ------------------------------------------------------------------------------- */
+/* ---- servers ------------------------------------------------------------------------- */
 
 static bool is_known(const struct sed_comch *comch, uint64_t nonce)
 {

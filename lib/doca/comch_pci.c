@@ -12,7 +12,7 @@
 
 _Static_assert(SED_PACKET_MAX <= SED_PCI_PAGE, "a packet fits into its slot");
 
-/* ---- copies --------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------- */
 
 int sed_pci_copy(int file, void *to, const void *from, size_t n)
 {
@@ -31,7 +31,7 @@ static size_t slot_at(uint64_t packet)
 	return SED_PCI_PAGE * (1 + (size_t)(packet - 1) % SED_PCI_SLOTS);
 }
 
-/* ---- making and ending ------------------------------------------------------------------ */
+/* ---- making and ending --------------------------------------------------------------- */
 
 static void free_link(struct sed_pci_link *link)
 {
@@ -106,7 +106,7 @@ int sed_pci_end_payload(struct syncevent *theirs, uint8_t **payload)
 	return size < (size_t)SED_PCI_PAGES * SED_PCI_PAGE ? -EPROTO : 0;
 }
 
-/* ---- looking ---------------------------------------------------------------------------- */
+/* ---- looking ------------------------------------------------------------------------- */
 
 /* The other end's value. One that has taken what was never sent is no end of a link. */
 static void look(struct sed_pci_link *link)
@@ -150,8 +150,9 @@ void sed_pci_link_wait(struct sed_pci_link *link)
 		return;
 	link->bell.status = 0;
 	if (!link->gone && !has_packet(link))
-		err = sed_pe_wait(pe, &link->bell, link->on, link->theirs ? link->theirs : link->door,
-				  SYNCEVENT_NEQ, link->seen & mask, mask);
+		err = sed_pe_wait(pe, &link->bell, link->on,
+				  link->theirs ? link->theirs : link->door, SYNCEVENT_NEQ,
+				  link->seen & mask, mask);
 	if (!err)
 		return;
 	if (err != -EALREADY)
@@ -184,7 +185,7 @@ static bool bell(struct sed_work *work)
 	return sed_conn_deliver(conn);
 }
 
-/* ---- packets ------------------------------------------------------------------------------ */
+/* ---- packets ------------------------------------------------------------------------- */
 
 static int say(struct sed_pci_link *link, bool news)
 {
@@ -222,7 +223,8 @@ static int pci_send(struct doca_comch_connection *conn, const struct sed_packet 
 		return -EPIPE;
 	/* A client's first packet, before there is another end. */
 	if (!link->theirs) {
-		if (sed_pci_copy(link->file, link->in + SED_PCI_HELLO_AT, &packet->head, packet->length))
+		if (sed_pci_copy(link->file, link->in + SED_PCI_HELLO_AT, &packet->head,
+				 packet->length))
 			return -EPIPE;
 		err = sed_pci_knock(link);
 		return err ? -EPIPE : 0;

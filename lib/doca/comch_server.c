@@ -39,7 +39,7 @@ static const struct sed_comch *const_base_of(const struct doca_comch_server *ser
 	return server ? &server->base : NULL;
 }
 
-/* ---- connections ------------------------------------------------------------------------ */
+/* ---- connections --------------------------------------------------------------------- */
 
 struct doca_comch_connection *sed_comch_incoming(struct sed_comch *comch)
 {
@@ -81,7 +81,7 @@ static const struct sed_comch_ops server_ops = {
 	.goes = goes,
 };
 
-/* ---- the context --------------------------------------------------------------------------- */
+/* ---- the context --------------------------------------------------------------------- */
 
 static void free_ended(struct doca_comch_server *server)
 {
@@ -139,7 +139,7 @@ static void idle(struct doca_ctx *ctx)
 
 static const struct sed_ctx_ops ctx_ops = { .start = start, .stop = stop, .idle = idle };
 
-/* ---- the calls ----------------------------------------------------------------------------- */
+/* ---- the calls ----------------------------------------------------------------------- */
 
 /* Is it seen through this device? */
 static bool is_rep_of(const struct doca_dev_rep *rep, const struct doca_dev *dev)

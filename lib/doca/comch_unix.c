@@ -58,7 +58,7 @@ static bool is_own(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
 }
 
-/* ---- connections --------------------------------------------------------------------------- */
+/* ---- connections --------------------------------------------------------------------- */
 
 static void poll_conn(struct sed_source *source, uint32_t events)
 {
@@ -153,7 +153,7 @@ static void unix_close(struct doca_comch_connection *conn)
 	close(conn->source.fd);
 }
 
-/* ---- servers -------------------------------------------------------------------------------- */
+/* ---- servers ------------------------------------------------------------------------- */
 
 static void poll_listener(struct sed_source *source, uint32_t events)
 {

@@ -63,8 +63,9 @@ static void write_line(FILE *file, uint32_t level, const char *source, const cha
 	clock_gettime(CLOCK_REALTIME, &now);
 	localtime_r(&now.tv_sec, &tm);
 	flockfile(file);
-	fprintf(file, "[%02d:%02d:%02d.%06ld][%s][%s][%s:%d][%s] ", tm.tm_hour, tm.tm_min, tm.tm_sec,
-		now.tv_nsec / 1000, level_name(level), source, slash ? slash + 1 : fname, line, func);
+	fprintf(file, "[%02d:%02d:%02d.%06ld][%s][%s][%s:%d][%s] ", tm.tm_hour, tm.tm_min,
+		tm.tm_sec, now.tv_nsec / 1000, level_name(level), source,
+		slash ? slash + 1 : fname, line, func);
 	vfprintf(file, format, args);
 	putc('\n', file);
 	/* Whoever reads it may wait for it, and the program may be killed. */

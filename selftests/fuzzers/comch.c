@@ -63,7 +63,7 @@ static struct link *link_of(const struct doca_comch_connection *conn)
 	return link;
 }
 
-/* ---- what makes sense, once more ------------------------------------------------------------- */
+/* ---- what makes sense, once more ----------------------------------------------------- */
 
 static bool text_ends(const char *text, size_t size)
 {
@@ -103,7 +103,7 @@ static bool is_fine(const struct link *link, const struct sed_packet *p)
 	       !strcmp(p->greeting.name, "name");
 }
 
-/* ---- the link ------------------------------------------------------------------------------ */
+/* ---- the link ------------------------------------------------------------------------ */
 
 static doca_error_t fake_listen(struct sed_comch *comch)
 {
@@ -172,7 +172,7 @@ static const struct sed_link_ops fake_links = {
 	.close = fake_close,
 };
 
-/* ---- the program --------------------------------------------------------------------------------- */
+/* ---- the program --------------------------------------------------------------------- */
 
 static void comes(struct doca_comch_event_connection_status_changed *event,
 		  struct doca_comch_connection *conn, uint8_t ok)
@@ -243,7 +243,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------------------- */
 
 static void come(struct link *link)
 {

@@ -173,7 +173,7 @@ TEST_F(pair, killed)
 	moved = last_pulse(pulse, all, 3);
 	printf("# it was killed; the limit is %u ms after its last heartbeat\n", self->limit);
 	for (i = 0; i < 3; i++) {
-		EXPECT_EQ(0, wrong_ends(&all[i], -EPIPE, names[i],
+		ASSERT_EQ(0, wrong_ends(&all[i], -EPIPE, names[i],
 					moved + self->limit * 1000000ULL));
 		EXPECT_EQ(deaths[i] + 1, cell[i]->hint[ME].deaths);
 		EXPECT_EQ(SYNCEVENT_HINT_PEER_DEAD,
@@ -527,7 +527,7 @@ TEST_F(pair, unplugged)
 
 	fault("unplug", ME);
 	for (i = 0; i < 2; i++) {
-		EXPECT_EQ(0, wrong_ends(&all[i], -EIDRM, i ? "imported" : "own", 0));
+		ASSERT_EQ(0, wrong_ends(&all[i], -EIDRM, i ? "imported" : "own", 0));
 		EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell[i]->state & SYNCEVENT_STATE_MASK);
 		cell[i]->value = 0xdead;
 		EXPECT_FALSE(payload_is_there(payload[i]));

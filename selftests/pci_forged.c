@@ -77,6 +77,46 @@ TEST_F(hostile, lies_about_an_event)
 	close(fd);
 }
 
+/* What was checked is what is used, however often the descriptor changes meanwhile. */
+TEST_F(hostile, lies_that_change)
+{
+	const uint32_t share = self->s.geo.payload_pages / 2;
+	unsigned int i, imports = 0, rounds = se_times(2000);
+	uint64_t end = se_patience();
+	volatile struct syncevent_region_desc *d;
+	struct syncevent_info info;
+	int fd;
+
+	if (!is_owner()) {
+		ASSERT_LE(0, fd = pci_offer("fickle", 7, 2));
+		ASSERT_TRUE(d = find_desc(&self->s, "fickle"));
+		ASSERT_TRUE(meet(self));
+		for (i = 0;
+		     self->box->number[0] != 1 && (i % 1000 || se_now(CLOCK_MONOTONIC) < end); i++)
+			d->payload_pages = i % 2 ? share + 1 : 2;
+		d->payload_pages = 2;
+		close(fd);
+		ASSERT_TRUE(meet(self));
+		return;
+	}
+	ASSERT_TRUE(meet(self));
+	for (i = 0; i < rounds; i++) {
+		fd = pci_import_name("fickle", 0);
+		if (fd == -EPROTO)
+			continue;
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, se_info(fd, &info));
+		EXPECT_EQ(2, info.pages);
+		imports++;
+		close(fd);
+	}
+	self->box->number[0] = 1;
+	printf("# %u of %u were imported\n", imports, rounds);
+	EXPECT_LT(0, imports);
+	EXPECT_LT(imports, rounds);
+	ASSERT_TRUE(meet(self));
+}
+
 /* What the memory says of an event that this machine made itself is not believed. */
 TEST_F(hostile, lies_about_anothers_event)
 {
@@ -106,6 +146,81 @@ TEST_F(hostile, lies_about_anothers_event)
 		close(again);
 		close(fd);
 	}
+}
+
+/* A header that is no header, or leads outside the memory, or to other places. */
+static bool lie_of_header(struct syncevent_region_header *h, unsigned int lie)
+{
+	switch (lie) {
+	case 0: h->version++; break;
+	case 1: h->size += SYNCEVENT_REGION_PAGE; break;
+	case 2: h->size = 1ULL << 63; break;
+	case 3: h->sides = 1; break;
+	case 4: h->sides = SYNCEVENT_SIDES_MAX + 1; break;
+	case 5: h->slots = 0; break;
+	case 6: h->slots += 4; break;
+	case 7: h->slot_shift++; break;
+	case 8: h->slot_shift = 64; break;
+	case 9: h->side_offset += SYNCEVENT_REGION_PAGE; break;
+	case 10: h->desc_offset += SYNCEVENT_REGION_PAGE; break;
+	case 11: h->ack_offset += SYNCEVENT_REGION_PAGE; break;
+	case 12: h->ring_offset += SYNCEVENT_REGION_PAGE; break;
+	case 13: h->slot_offset += SYNCEVENT_REGION_PAGE; break;
+	case 14: h->payload_offset += SYNCEVENT_REGION_PAGE; break;
+	default: return false;
+	}
+	return true;
+}
+
+/* It is looked at in each tick: who is attached is no longer, who is not stays so. */
+TEST_F(hostile, lies_about_the_region)
+{
+	struct syncevent_region_header lie = self->s.header;
+	unsigned int i;
+
+	for (i = 0; lie_of_header(&lie, i); i++, lie = self->s.header) {
+		if (!is_owner())
+			memcpy(self->memory, &lie, sizeof(lie));
+		ASSERT_TRUE(meet(self));
+		EXPECT_TRUE(se_until(!pci_alive(0))) TH_LOG("lie %u", i);
+		se_sleep_ms(4 * TICK_MS);
+		EXPECT_FALSE(pci_alive(0)) TH_LOG("lie %u", i);
+		ASSERT_TRUE(meet(self));
+		if (!is_owner())
+			memcpy(self->memory, &self->s.header, sizeof(lie));
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(recover(self));
+		ASSERT_TRUE(meet(self));
+	}
+}
+
+/*
+ * An entry that found no room is counted: then each event is looked at. That a doorbell was
+ * lost as well costs a tick.
+ */
+TEST_F(hostile, lost_entries)
+{
+	volatile struct syncevent_region_desc *d;
+	volatile struct syncevent_cell *cell;
+	struct se_waiter w;
+	int fd;
+
+	if (is_owner()) {
+		ASSERT_LE(0, fd = pci_offer("missed", 0, 0));
+		ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
+		ASSERT_TRUE(se_waiter_parked(&w));
+		ASSERT_TRUE(meet(self));
+		EXPECT_EQ(0, se_waiter_join(&w));
+		close(fd);
+	} else {
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(d = find_desc(&self->s, "missed"));
+		cell = (void *)(self->memory + self->s.geo.slot +
+				((uint64_t)(d - desc_at(&self->s, 0)) << self->s.geo.slot_shift));
+		cell->value = 5;
+		__atomic_add_fetch(&ring_at(&self->s, 1, 0)->overflow, 1, __ATOMIC_RELEASE);
+	}
+	ASSERT_TRUE(meet(self));
 }
 
 /* However often the region is another one, a machine attaches to it once in a tick at most. */

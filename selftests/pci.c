@@ -239,6 +239,28 @@ TEST_F(pci, doorbells_only_for_sleepers)
 	close(fd);
 }
 
+/* Who stores to a mapping may die before it rings: the end of the mapping wakes all the same. */
+TEST_F(pci, end_of_a_mapping_wakes)
+{
+	volatile struct syncevent_cell *cell;
+	int fd = shared(self, "unrung", 0);
+	struct se_waiter w;
+
+	ASSERT_LE(0, fd);
+	if (is_owner()) {
+		/* Without a deadline, at which it would look once more. */
+		ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_GT, 0));
+		ASSERT_EQ(0, se_waiter_join(&w));
+	} else {
+		ASSERT_TRUE(cell = pci_map(fd, PROT_READ | PROT_WRITE));
+		ASSERT_TRUE(se_until(!cell->hint[0].wake_above));
+		cell->value = 1;
+		munmap((void *)cell, 4096);
+	}
+	ASSERT_EQ(0, meet(self));
+	close(fd);
+}
+
 /* Both add, in user space and in the kernel: nothing is lost, and nothing goes back. */
 TEST_F(pci, adds_are_atomic)
 {

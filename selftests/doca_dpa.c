@@ -86,7 +86,7 @@ TEST_F(program, wait)
 	STORE(cell(SLOT)->value, 0xf00ff);
 	ASSERT_TRUE(se_until(LOAD(looked) > 100));
 	STORE(cell(SLOT)->value, 0x7ff);
-	looked = 0;
+	STORE(looked, 0);
 	ASSERT_TRUE(se_until(LOAD(looked) > 100));
 	ASSERT_FALSE(se_is_done(&t));
 	STORE(cell(SLOT)->value, 0x800);

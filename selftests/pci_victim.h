@@ -53,6 +53,27 @@ static inline bool victim_stop(struct victim *v)
 	return __atomic_load_n(&v->stop, __ATOMIC_RELAXED);
 }
 
+/*
+ * Copy so much from or to a page: all of it; or, if the page goes in the middle, a part,
+ * and then no byte more.
+ */
+static inline bool victim_copy(struct victim *v, bool from, char *p, size_t len)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = from ? pwrite(v->memory, p + done, len - done, 0) :
+			   pread(v->memory, p + done, len - done, 0);
+		if (n < 0)
+			return may_be(-errno, EFAULT);
+		if (!n)
+			return may_be(-EIO);
+		done += (size_t)n;
+	}
+	return true;
+}
+
 /* Reads and writes of a mapping that may go at any time. */
 static inline bool victim_touch(struct victim *v, int fd, long pages)
 {
@@ -61,18 +82,10 @@ static inline bool victim_touch(struct victim *v, int fd, long pages)
 
 	if (p == MAP_FAILED)
 		return may_be(-errno, EIDRM, EINVAL, EACCES, EPERM, ENODEV);
-	for (page = 0; page < pages; page++) {
-		ssize_t n = pwrite(v->memory, p + page * 4096, 4096, 0);
-
-		/* Fewer bytes, if the page goes while they are copied. */
-		if (n < 0 && errno != EFAULT)
-			return may_be(-errno);
-		if (!page)
-			continue;
-		n = pread(v->memory, p + page * 4096, 64, 0);
-		if (n < 0 && errno != EFAULT)
-			return may_be(-errno);
-	}
+	for (page = 0; page < pages; page++)
+		if (!victim_copy(v, true, p + page * 4096, 4096) ||
+		    (page && !victim_copy(v, false, p + page * 4096, 64)))
+			return false;
 	munmap(p, 4096 * (size_t)pages);
 	return true;
 }

@@ -232,6 +232,19 @@ static u64 se_region_updaters(struct se_region *r, const struct se_slot *slot)
 	return updaters;
 }
 
+/*
+ * Has an event's home attached anew since this was asked, or since the event was made or
+ * imported? Then who waits counted on what is no more. Not by what the tick knows of that
+ * side: an event of its new life may be waited for before the tick has seen that one.
+ */
+static bool se_home_changed(struct se_region *r, struct se_slot *slot)
+{
+	u64 epoch = READ_ONCE(se_side(r, slot->home)->epoch), was = slot->home_epoch;
+
+	slot->home_epoch = epoch;
+	return slot->home != r->side && was && was != epoch;
+}
+
 /**
  * se_region_lost() - does an event depend on a side that died?
  * @r: the region
@@ -245,7 +258,7 @@ void se_region_lost(struct se_region *r, struct se_event *ev, u64 died)
 {
 	struct se_slot *slot = ev->slot;
 	bool lost = se_peer_gone(r, slot->owner) || se_peer_gone(r, slot->home);
-	bool since = died & BIT_ULL(slot->home);
+	bool since = se_home_changed(r, slot);
 
 	if (!slot->import && ev->publishers == SYNCEVENT_LOC_REMOTE_PCI) {
 		u64 updaters = se_region_updaters(r, slot), live = updaters;

@@ -214,6 +214,7 @@ struct se_region {
  * @update: an import gives the right to update
  * @payload: first page
  * @pages: number of pages
+ * @home_epoch: of @home when whoever waits here began to count on it; 0: not attached
  * @updaters: other sides that were seen to have imported it with the right to update
  * @seen: last value, for when the memory is gone
  * @mnt: file system of the inode; a reference of the table, and of each hold
@@ -234,6 +235,7 @@ struct se_slot {
 	bool update;
 	u32 payload;
 	u32 pages;
+	u64 home_epoch;
 	u64 updaters;
 	u64 seen;
 	struct vfsmount *mnt;

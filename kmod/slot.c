@@ -431,6 +431,7 @@ int se_slot_make(struct se_event *ev, u64 value)
 	if (!r->epoch)
 		goto out;
 	slot->owner = r->side;
+	slot->home_epoch = READ_ONCE(se_side(r, slot->home)->epoch);
 	slot->cell_flags = (se_silent(ev) ? SYNCEVENT_CELL_SILENT : 0) |
 			   (r->transport->direct_atomics ? 0 :
 			    SYNCEVENT_CELL_NO_REMOTE_ADD);
@@ -489,6 +490,7 @@ struct se_event *se_slot_enter(struct se_event *fresh, bool update)
 
 	slot->import = true;
 	slot->update = update;
+	slot->home_epoch = READ_ONCE(se_side(r, slot->home)->epoch);
 	/* What this side has not made is not its own, whatever the descriptor says. */
 	ret = -EIDRM;
 	if (slot->owner == r->side)

@@ -288,6 +288,45 @@ TEST_F(hostile, attached_to_another_format)
 	ASSERT_TRUE(meet(self));
 }
 
+/*
+ * A machine that attached anew is seen to have done so a tick later. Who waits by then for
+ * an event of its new life has lost nothing.
+ */
+TEST_F(hostile, new_life)
+{
+	struct se_waiter w;
+	int fd, i;
+
+	if (is_owner())
+		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "6400"));
+	for (i = 0; i < 5; i++) {
+		ASSERT_TRUE(meet(self));
+		if (is_owner()) {
+			ASSERT_TRUE(meet(self));
+			ASSERT_LE(0, fd = pci_await("reborn"));
+			ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
+			/* Its ticks come every 400 ms; two of them. */
+			se_sleep_ms(800);
+			ASSERT_TRUE(meet(self));
+			EXPECT_EQ(0, se_waiter_join(&w)) TH_LOG("life %d", i);
+		} else {
+			ASSERT_EQ(0, unbind(self));
+			ASSERT_EQ(0, bind_again(self));
+			ASSERT_TRUE(se_until(settled(self)));
+			ASSERT_LE(0, fd = pci_offer("reborn", 0, 0));
+			ASSERT_TRUE(meet(self));
+			ASSERT_TRUE(meet(self));
+			ASSERT_EQ(0, se_set(fd, 5));
+		}
+		ASSERT_TRUE(meet(self));
+		close(fd);
+	}
+	if (is_owner())
+		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "400"));
+	ASSERT_TRUE(recover(self));
+	ASSERT_TRUE(meet(self));
+}
+
 /* Acknowledge whatever has ended, as a side that lives, but for one slot. */
 static void ack_all_but(struct scribble *s, volatile struct syncevent_region_desc *but)
 {

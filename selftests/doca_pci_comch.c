@@ -47,26 +47,57 @@ static doca_error_t serve(struct end *server, const char *name)
 	return until(server, server->comes) ? DOCA_SUCCESS : DOCA_ERROR_TIME_OUT;
 }
 
-/* The server may come later: one that does not find it tries again. */
+static const char *region(struct syncevent_pci *pci)
+{
+	pci->size = sizeof(*pci);
+	return syncevent_pci_get(0, pci) ? "none" : pci->address;
+}
+
+static uint64_t fnv(uint64_t sum, const char *text)
+{
+	do
+		sum = (sum ^ (unsigned char)*text) * 0x100000001b3ULL;
+	while (*text++);
+	return sum;
+}
+
+/* As in lib/doca/comch_door.c, written down once more. */
+static void door_of(char door[48], const char *name)
+{
+	snprintf(door, 48, "doca.%u.%016llx", my_side(),
+		 (unsigned long long)fnv(fnv(0xcbf29ce484222325ULL, ""), name));
+}
+
+/* The door of the other side's server, when there is one. */
+static int await_door(struct syncevent **door, const char *name)
+{
+	struct syncevent_pci pci;
+	const char *device = region(&pci);
+	char text[48];
+	int err = -ENOENT;
+
+	door_of(text, name);
+	se_until((err = syncevent_import_name(door, device, text, 0)) != -ENOENT);
+	return err;
+}
+
+/*
+ * One that finds no server when it starts is not told of one that comes later. No second try:
+ * each would be one more client for who counts them.
+ */
 static doca_error_t ask(struct end *client, const char *name, uint32_t tasks)
 {
-	const uint64_t end = se_patience();
-	int i;
+	struct syncevent *door;
 
+	if (await_door(&door, name))
+		return DOCA_ERROR_NOT_FOUND;
+	syncevent_close(door);
 	TRY(end_make_client(client, name, tasks));
-	while (se_now(CLOCK_MONOTONIC) < end) {
-		if (doca_ctx_start(client->ctx) != DOCA_ERROR_IN_PROGRESS)
-			return DOCA_ERROR_UNEXPECTED;
-		for (i = 0; i < 5000 && end_state_of(client) == DOCA_CTX_STATE_STARTING; i++) {
-			if (!doca_pe_progress(client->pe))
-				se_sleep_ms(1);
-		}
-		if (end_state_of(client) == DOCA_CTX_STATE_RUNNING)
-			return doca_comch_client_get_connection(client->client, &client->conn);
-		if (end_state_of(client) == DOCA_CTX_STATE_STARTING)
-			TRY(doca_ctx_stop(client->ctx));
-	}
-	return DOCA_ERROR_TIME_OUT;
+	if (doca_ctx_start(client->ctx) != DOCA_ERROR_IN_PROGRESS)
+		return DOCA_ERROR_UNEXPECTED;
+	if (!until(client, end_state_of(client) != DOCA_CTX_STATE_STARTING))
+		return DOCA_ERROR_TIME_OUT;
+	return doca_comch_client_get_connection(client->client, &client->conn);
 }
 
 static doca_error_t stop(struct end *end)
@@ -226,6 +257,41 @@ static void live_and_die(struct end *end, bool server, const char *name)
 	_exit(1);
 }
 
+#define CROWD		4
+#define CROWDS		20
+
+/* Clients that come while the server answers others: none waits for an answer it has had. */
+TEST_F(machines, crowd)
+{
+	struct end *end = &self->end;
+	unsigned int i, k;
+	pid_t pids[CROWD];
+	int status, failed = 0;
+
+	if (SERVES) {
+		ASSERT_EQ(DOCA_SUCCESS, serve(end, NAME));
+		ASSERT_TRUE(until(end, end->goes == CROWDS * CROWD));
+		ASSERT_EQ(end->goes, end->comes);
+		ASSERT_EQ(DOCA_SUCCESS, stop(end));
+		return;
+	}
+	for (i = 0; i < CROWDS; i++) {
+		for (k = 0; k < CROWD; k++) {
+			pids[k] = fork();
+			if (!pids[k]) {
+				alarm(SE_HANG_S);
+				_exit(ask(end, NAME, 1) != DOCA_SUCCESS ||
+				      stop(end) != DOCA_SUCCESS);
+			}
+		}
+		for (k = 0; k < CROWD; k++) {
+			ASSERT_EQ(pids[k], waitpid(pids[k], &status, 0));
+			failed |= status;
+		}
+		ASSERT_EQ(0, failed);
+	}
+}
+
 /* Its last messages arrive, then its end, and another one can come. */
 TEST_F(machines, client_killed)
 {
@@ -323,20 +389,6 @@ struct raw {
 	uint8_t *out;
 };
 
-static const char *region(struct syncevent_pci *pci)
-{
-	pci->size = sizeof(*pci);
-	return syncevent_pci_get(0, pci) ? "none" : pci->address;
-}
-
-static uint64_t fnv(uint64_t sum, const char *text)
-{
-	do
-		sum = (sum ^ (unsigned char)*text) * 0x100000001b3ULL;
-	while (*text++);
-	return sum;
-}
-
 /* What is wrong with it. */
 enum wrong {
 	FEW_PAGES, ODD_MAGIC, TOO_LONG, OTHER_NAME,
@@ -377,16 +429,14 @@ static int knock(struct raw *raw, const char *name, enum wrong wrong)
 	raw->in = in;
 	memcpy(raw->in + HELLO_AT, &hello, sizeof(hello));
 	memcpy(raw->in + NONCE_AT, &nonce, sizeof(nonce));
-	snprintf(door_text, sizeof(door_text), "doca.%u.%016llx", my_side(),
-		 (unsigned long long)fnv(fnv(0xcbf29ce484222325ULL, ""), name));
+	door_of(door_text, name);
 	for (k = 0, err = -EEXIST; k < 16 && err == -EEXIST; k++) {
 		snprintf(text, sizeof(text), "%s.%d", door_text, k);
 		err = syncevent_export_name(raw->own, text, 0);
 	}
 	if (err)
 		return err;
-	err = -ENOENT;
-	se_until((err = syncevent_import_name(&door, pci.address, door_text, 0)) != -ENOENT);
+	err = await_door(&door, name);
 	if (err)
 		return err;
 	err = syncevent_set(door, nonce);

@@ -129,6 +129,20 @@ doca_error_t sed_pci_connect(struct doca_comch_connection *conn)
 	return DOCA_SUCCESS;
 }
 
+/*
+ * Others change the value of the door as well, so it does not say whether this knock has
+ * been answered. A server that came for somebody else may even have done so before:
+ *
+ *	client				server
+ *	export name K
+ *					find K, export the answer
+ *					change the door
+ *	change the door
+ *	look for the answer		find K, which it knows
+ *	wait for a change
+ *
+ * So the first look comes right after the knock, in bell(), and not after the next change.
+ */
 int sed_pci_knock(struct sed_pci_link *link)
 {
 	struct sed_comch *comch = link->conn->comch;
@@ -146,10 +160,9 @@ int sed_pci_knock(struct sed_pci_link *link)
 	}
 	if (err)
 		return err;
-	link->seen = sed_pci_random();
-	err = syncevent_set(link->door, link->seen);
+	err = syncevent_set(link->door, sed_pci_random());
 	if (!err)
-		sed_pci_link_wait(link);
+		sed_pe_post(comch->ctx.pe, &link->bell);
 	return err;
 }
 

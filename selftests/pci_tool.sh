@@ -57,7 +57,7 @@ shows_both() {
 	syncevent peers | sed 's/[0-9]* of 1024/0 of 1024/; s/ *$//' | diff "$work/wanted" - >>"$log"
 }
 
-echo "1.."$((SE_SIDE ? 13 : 25))
+echo "1.."$((SE_SIDE ? 14 : 26))
 eventually both_alive
 result $? "both machines are alive"
 address=$(syncevent peers --json | sed 's/.*"address":"\([^"]*\)","attached".*/\1/')
@@ -68,6 +68,12 @@ echo "$address" | grep -q '^0000:00:[0-9a-f]*\.0$'
 result $? "peers tells the address of the device"
 syncevent peers --json | grep -q "\"side\":$SE_SIDE,.*\"sides\":\[{\"side\":0,.*{\"side\":1,"
 result $? "and the sides"
+syncevent info | sed -n 's/^DOCA  *//p' >"$work/doca"
+{
+	echo "here              -d $address -r 0000:00:10.0"
+	echo "on side $((1 - SE_SIDE))         -d 0000:00:10.0 -r $address"
+} | diff - "$work/doca" >>"$log"
+result $? "info tells what DOCA programs take"
 
 mine=job other=ack
 [ "$SE_SIDE" = 0 ] || { mine=ack; other=job; }

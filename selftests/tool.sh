@@ -201,6 +201,8 @@ listed() {	# EVENT
 	run info --json
 	[ $status -eq 0 ] && grep -q "\"provider\":\"$p\",\"why\":\"SYNCEVENT_PROVIDER" "$work/out"
 	result $? "$p info as JSON"
+	grep -q '"doca":\[{"where":"host","device":"0000:01:00.0","representor":null}' "$work/out"
+	result $? "$p info has the devices of the virtual pair"
 	run selftest
 	[ $status -eq 0 ] && grep -q "^ok 1 - " "$work/out" && ! grep -q "^not ok" "$work/out"
 	result $? "$p selftest"

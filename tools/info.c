@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
-/* info.c - which provider is used and why, what it guarantees, and its limits */
+/* info.c - which provider is used and why, its guarantees and limits, devices for DOCA programs */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -185,6 +185,74 @@ static void guarantee_lines(struct sheet *sheet, uint64_t given)
 	}
 }
 
+/* ---- the devices of programs written for DOCA ------------------------------------------ */
+
+/* Where there is no memory that machines share: libsyncevent-doca's pair of devices. */
+#define VIRTUAL_HOST	"0000:01:00.0"
+#define VIRTUAL_DPU	"0000:03:00.0"
+
+/* What to type there; @rep: another side's device, or NULL where none is named. */
+static void doca_line(struct sheet *sheet, struct json_object *array, const char *where,
+		      const char *device, const char *rep)
+{
+	struct json_object *object;
+	char label[32], options[64];
+
+	snprintf(label, sizeof(label), "DOCA %s", where);
+	snprintf(options, sizeof(options), "-d %s%s%s", device, rep ? " -r " : "", rep ? rep : "");
+	line(sheet, label, options);
+	if (sheet->table)
+		return;
+	object = json_object_new_object();
+	tool_json_text(object, "where", where);
+	tool_json_text(object, "device", device);
+	if (rep)
+		tool_json_text(object, "representor", rep);
+	else
+		tool_json_null(object, "representor");
+	tool_json_append(array, object);
+}
+
+static void doca_region(struct sheet *sheet, struct json_object *array,
+			const struct syncevent_pci *pci)
+{
+	struct syncevent_pci_side info = { .size = sizeof(info) };
+	char where[32];
+	uint32_t side;
+
+	for (side = 0; side < pci->sides; side++) {
+		if (side == pci->side || syncevent_pci_side(pci->device, side, &info) || !info.alive)
+			continue;
+		doca_line(sheet, array, "here", pci->address, info.address);
+		snprintf(where, sizeof(where), "on side %" PRIu32, side);
+		doca_line(sheet, array, where, info.address, pci->address);
+	}
+}
+
+static void doca_lines(struct sheet *sheet)
+{
+	struct json_object *array = sheet->table ? NULL : json_object_new_array();
+	struct syncevent_pci pci = { .size = sizeof(pci) };
+	unsigned int i;
+	int err;
+
+	for (i = 0; (err = syncevent_pci_get(i, &pci)) != -ENOENT; i++) {
+		if (!err)
+			doca_region(sheet, array, &pci);
+		else
+			line(sheet, "DOCA", syncevent_strerror(err));
+		/* Another error than that of one device comes again. */
+		if (err && err != -EACCES)
+			break;
+	}
+	if (!i && err == -ENOENT) {
+		doca_line(sheet, array, "host", VIRTUAL_HOST, NULL);
+		doca_line(sheet, array, "DPU", VIRTUAL_DPU, VIRTUAL_HOST);
+	}
+	if (!sheet->table)
+		tool_json_member(sheet->object, "doca", array);
+}
+
 static void fill(struct sheet *sheet, const struct tool_args *args,
 		 const struct syncevent_caps *caps)
 {
@@ -202,6 +270,7 @@ static void fill(struct sheet *sheet, const struct tool_args *args,
 	delay(sheet, "late_max_ns", "late on silent events", caps->late_max_ns);
 	delay(sheet, "recheck_ns", "late after a death", caps->recheck_ns);
 	names_lines(sheet, caps);
+	doca_lines(sheet);
 }
 
 static struct libscols_table *new_table(void)

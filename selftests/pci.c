@@ -129,8 +129,8 @@ TEST_F(pci, every_condition_wakes)
 	struct syncevent_completion done;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	unsigned int i, how;
+	uint64_t v, end;
 	bool waits;
-	uint64_t v;
 
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, q);
@@ -151,9 +151,10 @@ TEST_F(pci, every_condition_wakes)
 			ASSERT_EQ(0, meet(self));
 			continue;
 		}
+		end = se_patience();
 		switch (how) {
 		case 0:
-			ASSERT_EQ(0, se_wait(fd, c[n].cond, c[n].operand, se_patience(), &v));
+			ASSERT_EQ(0, pci_wait(fd, c[n].cond, c[n].operand, &v));
 			EXPECT_EQ(c[n].end, v);
 			break;
 		case 1:
@@ -166,15 +167,16 @@ TEST_F(pci, every_condition_wakes)
 			break;
 		case 3:
 			entry = se_entry(fd, c[n].cond, c[n].operand);
-			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, se_patience(), NULL));
+			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, end, NULL));
 			EXPECT_EQ(c[n].end, entry.value);
 			break;
 		case 4:
-			ASSERT_EQ(0, se_queue_add(q, fd, c[n].cond, c[n].operand, i, SE_FOREVER));
+			ASSERT_EQ(0, se_queue_add(q, fd, c[n].cond, c[n].operand, i, end));
 			ASSERT_EQ(1, se_reap(q, &done, 1));
 			EXPECT_EQ(0, done.status);
 			EXPECT_EQ(c[n].end, done.value);
 		}
+		ASSERT_EQ(0, pci_woken(0, end)) TH_LOG("way %u, condition %u", how, n);
 		ASSERT_EQ(0, meet(self));
 	}
 	close(ep);
@@ -193,8 +195,7 @@ TEST_F(pci, sleeping_ping_pong)
 	ASSERT_EQ(0, meet(self));
 	ASSERT_EQ(0, pci_info(&before));
 	for (i = 0; i < rounds; i++) {
-		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_GE, 2 * i + my_side(), se_patience(),
-				     NULL)) {
+		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_GE, 2 * i + my_side(), NULL)) {
 			TH_LOG("round %u", i);
 		}
 		ASSERT_EQ(0, se_add(fd, 1, NULL));
@@ -233,7 +234,7 @@ TEST_F(pci, doorbells_only_for_sleepers)
 		ASSERT_EQ(0, pci_info(&after));
 		EXPECT_EQ(before.rung + 1, after.rung);
 	} else {
-		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_GT, 1000, se_patience(), NULL));
+		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_GT, 1000, NULL));
 	}
 	ASSERT_EQ(0, meet(self));
 	close(fd);
@@ -333,7 +334,7 @@ TEST_F(pci, blobs)
 	ASSERT_EQ(0, meet(self));
 	/* The creator closes it: what is left of it here has ended, and its blobs too. */
 	ASSERT_EQ(0, meet(self));
-	ASSERT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+	ASSERT_EQ(-EIDRM, pci_wait(fd, SYNCEVENT_COND_EQ, 99, NULL));
 	EXPECT_EQ(-EIDRM, pci_import(&self->note->blob[1], 0));
 	close(fd);
 	ASSERT_EQ(0, meet(self));
@@ -384,7 +385,7 @@ TEST_F(pci, revoke_reaches_everybody)
 	payload[8191] = 1;
 	EXPECT_EQ(3, cell->value);
 	ASSERT_EQ(0, meet(self));
-	EXPECT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+	EXPECT_EQ(-EIDRM, pci_wait(fd, SYNCEVENT_COND_EQ, 99, NULL));
 	/* A spinner sees it, and what it writes goes nowhere. */
 	ASSERT_TRUE(se_until((cell->state & SYNCEVENT_STATE_MASK) == SYNCEVENT_STATE_REVOKED));
 	cell->value = 12345;
@@ -433,10 +434,10 @@ TEST_F(pci, payload_is_shared_and_clean)
 			EXPECT_EQ(0, p[0] | p[4 * 4096 - 1]);
 			memset(p, 0x5a, 4 * 4096);
 			ASSERT_EQ(0, se_set(fd, 1));
-			ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 2, se_patience(), NULL));
+			ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_EQ, 2, NULL));
 			EXPECT_EQ(0x11, p[4096]);
 		} else {
-			ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 1, se_patience(), NULL));
+			ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_EQ, 1, NULL));
 			EXPECT_EQ(0x5a, p[0]);
 			EXPECT_EQ(0x5a, p[4 * 4096 - 1]);
 			p[4096] = 0x11;

@@ -151,6 +151,22 @@ static inline struct syncevent_cell *pci_map(int fd, int prot)
 	return cell == MAP_FAILED ? NULL : cell;
 }
 
+/*
+ * Wait for what the other side does. A wait whose wake-up was lost looks once more at its
+ * deadline and finds what it waits for; here it has failed.
+ */
+static inline int pci_woken(int ret, uint64_t deadline)
+{
+	return se_now(CLOCK_MONOTONIC) < deadline ? ret : -ETIMEDOUT;
+}
+
+static inline int pci_wait(int fd, uint32_t cond, uint64_t operand, uint64_t *value)
+{
+	uint64_t deadline = se_patience();
+
+	return pci_woken(se_wait(fd, cond, operand, deadline, value), deadline);
+}
+
 /* ---- two machines in a test ------------------------------------------------------- */
 
 /**
@@ -170,7 +186,7 @@ static inline int pci_meet(struct pci_pair *pair)
 {
 	int ret = se_set(pair->here, ++pair->step);
 
-	return ret ?: se_wait(pair->there, SYNCEVENT_COND_GE, pair->step, se_patience(), NULL);
+	return ret ?: pci_wait(pair->there, SYNCEVENT_COND_GE, pair->step, NULL);
 }
 
 /* The event of this side has so many pages. */
@@ -197,7 +213,7 @@ static inline int pci_part(struct pci_pair *pair)
 	int ret = pci_meet(pair) ?: pci_name(pair->here, "gone", 0);
 
 	se_set(pair->here, ++pair->step);
-	se_wait(pair->there, SYNCEVENT_COND_GE, pair->step, se_patience(), NULL);
+	pci_wait(pair->there, SYNCEVENT_COND_GE, pair->step, NULL);
 	close(pair->there);
 	close(pair->here);
 	return ret;

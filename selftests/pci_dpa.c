@@ -240,7 +240,7 @@ TEST_F(dpa, killed_while_it_waits)
 	EXPECT_EQ(-EPIPE, job_finish(&self->jobs));
 	ASSERT_EQ(0, se_info(self->jobs.reply, &info));
 	EXPECT_EQ(SYNCEVENT_INFO_PEER_DEAD, info.flags & SYNCEVENT_INFO_PEER_DEAD);
-	EXPECT_EQ(-EPIPE, se_wait(self->jobs.reply, SYNCEVENT_COND_GT, 99, se_patience(), &v));
+	EXPECT_EQ(-EPIPE, pci_wait(self->jobs.reply, SYNCEVENT_COND_GT, 99, &v));
 	EXPECT_FALSE(pci_alive(BOTH));
 	/* What does not depend on it works on; slots that end now wait for it. */
 	ASSERT_EQ(0, se_set(other, 6));

@@ -91,9 +91,9 @@ static int both_work(struct orders *o)
 		return theirs;
 	ret = tell(o, .verb = IMPORT, .event = 3, .name = "mine") ?:
 	      tell(o, .verb = SET, .event = 3, .value = 5) ?:
-	      se_wait(mine, SYNCEVENT_COND_EQ, 5, se_patience(), NULL) ?:
+	      pci_wait(mine, SYNCEVENT_COND_EQ, 5, NULL) ?:
 	      tell(o, .verb = SET, .event = 2, .value = 6) ?:
-	      se_wait(theirs, SYNCEVENT_COND_EQ, 6, se_patience(), NULL) ?:
+	      pci_wait(theirs, SYNCEVENT_COND_EQ, 6, NULL) ?:
 	      se_add(theirs, 1, &v) ?: tell(o, .verb = GET, .event = 2);
 	if (!ret && o->box->answer.value != 7)
 		ret = -EPROTO;
@@ -111,7 +111,7 @@ static int offer_pulse(struct orders *o)
 		return fd;
 	ret = tell(o, .verb = IMPORT, .event = 1, .name = "pulse") ?:
 	      tell(o, .verb = PULSE, .event = 1) ?:
-	      se_wait(fd, SYNCEVENT_COND_GT, 0, se_patience(), NULL);
+	      pci_wait(fd, SYNCEVENT_COND_GT, 0, NULL);
 	return ret ?: fd;
 }
 

@@ -277,7 +277,7 @@ TEST_F(hostile, attached_to_another_format)
 	ASSERT_TRUE(meet(self));
 	if (is_owner()) {
 		ASSERT_LE(0, fd = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
-		EXPECT_EQ(-EPIPE, se_wait(fd, SYNCEVENT_COND_GT, 0, se_patience(), NULL));
+		EXPECT_EQ(-EPIPE, pci_wait(fd, SYNCEVENT_COND_GT, 0, NULL));
 		close(fd);
 	}
 	ASSERT_TRUE(meet(self));

@@ -60,19 +60,20 @@ TEST_F(forms, waits_see_sets)
 	struct syncevent_wait_entry entry;
 	int q = se_queue(0), ep = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event e = { .events = EPOLLIN };
+	uint64_t v, end;
 	unsigned int i;
-	uint64_t v;
 
 	ASSERT_LE(0, q);
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &e));
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, pci_meet(&self->pair));
+		end = se_patience();
 		if (i % 2 != my_side()) {
 			if (i % 3)
 				se_sleep_ms(2);
 			ASSERT_EQ(0, se_set(self->fd, i + 1));
 		} else if (i / 2 == 0) {
-			ASSERT_EQ(0, se_wait(self->fd, SYNCEVENT_COND_GT, i, se_patience(), &v));
+			ASSERT_EQ(0, pci_wait(self->fd, SYNCEVENT_COND_GT, i, &v));
 			EXPECT_EQ(i + 1, v);
 		} else if (i / 2 == 1) {
 			ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GT, i));
@@ -82,13 +83,14 @@ TEST_F(forms, waits_see_sets)
 			ASSERT_EQ(1, epoll_wait(ep, &e, 1, SE_HANG_S * 1000));
 		} else if (i / 2 == 3) {
 			entry = se_entry(self->fd, SYNCEVENT_COND_GT, i);
-			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, se_patience(), NULL));
+			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, end, NULL));
 			EXPECT_EQ(i + 1, entry.value);
 		} else {
-			ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GT, i, i, SE_FOREVER));
+			ASSERT_EQ(0, se_queue_add(q, self->fd, SYNCEVENT_COND_GT, i, i, end));
 			ASSERT_EQ(1, se_reap(q, &done, 1));
 			EXPECT_EQ(i + 1, done.value);
 		}
+		ASSERT_EQ(0, pci_woken(0, end)) TH_LOG("way %u", i / 2);
 		ASSERT_EQ(0, pci_meet(&self->pair));
 	}
 	close(ep);
@@ -141,7 +143,7 @@ TEST_F(forms, ends)
 	if (is_owner()) {
 		ASSERT_EQ(0, se_revoke(self->fd));
 	} else {
-		ASSERT_EQ(-EIDRM, se_wait(self->fd, SYNCEVENT_COND_EQ, 99, se_patience(), NULL));
+		ASSERT_EQ(-EIDRM, pci_wait(self->fd, SYNCEVENT_COND_EQ, 99, NULL));
 	}
 	EXPECT_EQ(-EIDRM, se_get(self->fd, &v));
 	/* All that is left are the steps. */

@@ -69,7 +69,7 @@ static inline int job_begin(struct jobs *jobs, struct job job)
 /* Asleep until the job is done; what the firmware says of it. */
 static inline int job_finish(struct jobs *jobs)
 {
-	int ret = se_wait(jobs->reply, SYNCEVENT_COND_GE, jobs->n, se_patience(), NULL);
+	int ret = pci_wait(jobs->reply, SYNCEVENT_COND_GE, jobs->n, NULL);
 
 	return ret ?: jobs->job->status;
 }

@@ -32,7 +32,7 @@ static int await(struct syncevent *ev, enum syncevent_cond cond, uint64_t operan
 {
 	struct syncevent_wait_opts opts = patient(how);
 
-	return syncevent_wait(ev, cond, operand, UINT64_MAX, &opts, NULL);
+	return pci_woken(syncevent_wait(ev, cond, operand, UINT64_MAX, &opts, NULL), opts.deadline);
 }
 
 /* The first region of this machine, whatever its address is. */
@@ -254,7 +254,7 @@ TEST_F(pci_lib, poll_queue_and_many)
 	struct syncevent_queue *q;
 	struct pollfd pfd;
 	unsigned int index;
-	uint64_t v;
+	uint64_t v, end;
 
 	ASSERT_EQ(0, shared(&ev, "all", 0, 0));
 	if (!is_owner()) {
@@ -273,7 +273,8 @@ TEST_F(pci_lib, poll_queue_and_many)
 	ASSERT_EQ(0, syncevent_arm(ev, SYNCEVENT_GE, 1, UINT64_MAX));
 	pfd = (struct pollfd){ .fd = syncevent_poll_fd(ev), .events = POLLIN };
 	ASSERT_EQ(0, meet(self));
-	ASSERT_EQ(1, poll(&pfd, 1, SE_HANG_S * 1000));
+	end = se_patience();
+	ASSERT_EQ(1, pci_woken(poll(&pfd, 1, SE_HANG_S * 1000), end));
 	ASSERT_EQ(0, syncevent_read(ev, &v));
 	EXPECT_EQ(1, v);
 
@@ -290,7 +291,8 @@ TEST_F(pci_lib, poll_queue_and_many)
 	many[1] = (struct syncevent_many){ .ev = ev, .cond = SYNCEVENT_GE, .operand = 3,
 					   .mask = UINT64_MAX };
 	ASSERT_EQ(0, meet(self));
-	ASSERT_EQ(0, syncevent_wait_many(many, 2, 0, &opts, &index));
+	opts.deadline = se_patience();
+	ASSERT_EQ(0, pci_woken(syncevent_wait_many(many, 2, 0, &opts, &index), opts.deadline));
 	EXPECT_EQ(1, index);
 	EXPECT_EQ(3, many[1].value);
 	opts.how = SYNCEVENT_SPIN;

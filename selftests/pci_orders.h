@@ -509,7 +509,7 @@ static inline int give(struct orders *o, const struct order *order)
 
 static inline int answered(struct orders *o)
 {
-	return se_wait(o->answers, SYNCEVENT_COND_GE, o->n, se_patience(), NULL) ?:
+	return pci_wait(o->answers, SYNCEVENT_COND_GE, o->n, NULL) ?:
 	       o->box->answer.result;
 }
 

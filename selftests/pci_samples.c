@@ -44,7 +44,7 @@ static int meet(struct _test_data_pci_samples *self)
 {
 	int ret = se_set(self->here, ++self->step);
 
-	return ret ?: se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+	return ret ?: pci_wait(self->there, SYNCEVENT_COND_GE, self->step, NULL);
 }
 
 /* Starts a sample. Return: whether that worked. */
@@ -106,7 +106,7 @@ FIXTURE_TEARDOWN(pci_samples)
 	EXPECT_EQ(0, meet(self));
 	EXPECT_EQ(0, pci_name(self->here, "gone", 0));
 	se_set(self->here, ++self->step);
-	se_wait(self->there, SYNCEVENT_COND_GE, self->step, se_patience(), NULL);
+	pci_wait(self->there, SYNCEVENT_COND_GE, self->step, NULL);
 	munmap(self->note, 4096);
 	close(self->there);
 	close(self->here);
@@ -267,7 +267,7 @@ static void gone(struct __test_metadata *_metadata, struct _test_data_pci_sample
 		ASSERT_LE(0, fd = pci_offer("gone", 0, 0));
 	ASSERT_EQ(0, meet(self));
 	if (is_owner()) {
-		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 1, se_patience(), NULL));
+		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_EQ, 1, NULL));
 		close(fd);
 	} else {
 		ASSERT_TRUE(begin(self, "remote_pci " TIMEOUT " --name gone %s", options));
@@ -303,8 +303,7 @@ TEST_F(pci_samples, set_and_add_differ)
 			ASSERT_LE(0, fd = pci_offer("hundred", 100, 0));
 		ASSERT_EQ(0, meet(self));
 		if (is_owner()) {
-			EXPECT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, forms[i].sum, se_patience(),
-					     NULL));
+			EXPECT_EQ(0, pci_wait(fd, SYNCEVENT_COND_EQ, forms[i].sum, NULL));
 			close(fd);
 		} else {
 			ASSERT_TRUE(begin(self, "remote_pci " TIMEOUT " -n hundred %s",
@@ -377,7 +376,7 @@ TEST_F(pci_samples, a_wrong_answer)
 		ASSERT_LE(0, fd = pci_offer("wrong", 0, 0));
 	ASSERT_EQ(0, meet(self));
 	if (is_owner()) {
-		ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_EQ, 1, se_patience(), NULL));
+		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_EQ, 1, NULL));
 		ASSERT_EQ(0, se_set(fd, 3));
 	} else {
 		ASSERT_TRUE(begin(self, "remote_pci " TIMEOUT " --name wrong"));

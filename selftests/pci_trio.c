@@ -90,8 +90,7 @@ TEST_F(trio, in_turn)
 		ASSERT_LT(0, handle = handle_of(fd));
 	for (i = 0; i < rounds; i++) {
 		if (!is_owner()) {
-			ASSERT_EQ(0, se_wait(fd, SYNCEVENT_COND_GE, 2 * i + 1, se_patience(),
-					     NULL));
+			ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_GE, 2 * i + 1, NULL));
 			ASSERT_EQ(0, se_add(fd, 1, NULL));
 			continue;
 		}
@@ -124,7 +123,7 @@ TEST_F(trio, revoked_for_all)
 		EXPECT_EQ(-EIDRM, job_finish(&self->jobs));
 		ASSERT_TRUE(se_until(!pci_info(&info) && info.slots_used < used));
 	} else {
-		EXPECT_EQ(-EIDRM, se_wait(fd, SYNCEVENT_COND_GT, 9, se_patience(), &v));
+		EXPECT_EQ(-EIDRM, pci_wait(fd, SYNCEVENT_COND_GT, 9, &v));
 	}
 	ASSERT_EQ(0, pci_meet(&self->pair));
 	close(fd);

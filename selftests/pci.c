@@ -184,35 +184,6 @@ TEST_F(pci, every_condition_wakes)
 	close(fd);
 }
 
-/* Two that sleep in turn: no wake-up is lost between the machines. */
-TEST_F(pci, sleeping_ping_pong)
-{
-	unsigned int rounds = se_times(100000), i;
-	struct syncevent_pci_info before, after;
-	int fd = shared(self, "turns", 0);
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, meet(self));
-	ASSERT_EQ(0, pci_info(&before));
-	for (i = 0; i < rounds; i++) {
-		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_GE, 2 * i + my_side(), NULL)) {
-			TH_LOG("round %u", i);
-		}
-		ASSERT_EQ(0, se_add(fd, 1, NULL));
-	}
-	ASSERT_EQ(0, pci_info(&after));
-	printf("# %u rounds: rang %u doorbells, was rung %u times\n", rounds,
-	       (unsigned int)(after.rung - before.rung), (unsigned int)(after.irqs - before.irqs));
-	EXPECT_LT(0, after.rung - before.rung);
-	/* Nobody can be in such a hurry while each waits for the other. */
-	EXPECT_EQ(before.masked, after.masked);
-	/* One for each update, and those of the steps, at the most. */
-	EXPECT_GE(rounds + 8, after.rung - before.rung);
-	/* The last to wait is side 1, on an event that ends when side 0 closes it. */
-	ASSERT_EQ(0, meet(self));
-	close(fd);
-}
-
 /* Updates that concern no sleeper cost no doorbell, and the one that does costs one. */
 TEST_F(pci, doorbells_only_for_sleepers)
 {
@@ -259,16 +230,6 @@ TEST_F(pci, end_of_a_mapping_wakes)
 		munmap((void *)cell, 4096);
 	}
 	ASSERT_EQ(0, meet(self));
-	close(fd);
-}
-
-/* Both add, in user space and in the kernel: nothing is lost, and nothing goes back. */
-TEST_F(pci, adds_are_atomic)
-{
-	int fd = shared(self, "sum", 0);
-
-	ASSERT_LE(0, fd);
-	EXPECT_EQ(0, pci_add_together(&self->pair, fd, se_times(10000000), 1000));
 	close(fd);
 }
 
@@ -523,6 +484,45 @@ TEST_F(pci, only_the_group)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
+}
+
+/* Two that sleep in turn: no wake-up is lost between the machines. */
+TEST_F(pci, sleeping_ping_pong)
+{
+	unsigned int rounds = se_times(100000), i;
+	struct syncevent_pci_info before, after;
+	int fd = shared(self, "turns", 0);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, meet(self));
+	ASSERT_EQ(0, pci_info(&before));
+	for (i = 0; i < rounds; i++) {
+		ASSERT_EQ(0, pci_wait(fd, SYNCEVENT_COND_GE, 2 * i + my_side(), NULL)) {
+			TH_LOG("round %u", i);
+		}
+		ASSERT_EQ(0, se_add(fd, 1, NULL));
+	}
+	ASSERT_EQ(0, pci_info(&after));
+	printf("# %u rounds: rang %u doorbells, was rung %u times\n", rounds,
+	       (unsigned int)(after.rung - before.rung), (unsigned int)(after.irqs - before.irqs));
+	EXPECT_LT(0, after.rung - before.rung);
+	/* Nobody can be in such a hurry while each waits for the other. */
+	EXPECT_EQ(before.masked, after.masked);
+	/* One for each update, and those of the steps, at the most. */
+	EXPECT_GE(rounds + 8, after.rung - before.rung);
+	/* The last to wait is side 1, on an event that ends when side 0 closes it. */
+	ASSERT_EQ(0, meet(self));
+	close(fd);
+}
+
+/* Both add, in user space and in the kernel: nothing is lost, and nothing goes back. */
+TEST_F(pci, adds_are_atomic)
+{
+	int fd = shared(self, "sum", 0);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, pci_add_together(&self->pair, fd, se_times(10000000), 1000));
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -60,15 +60,15 @@ static int offer(const char *name, uint32_t publishers, uint32_t home)
 	return ret ?: fd;
 }
 
-/* An event that the victim made, imported. */
-static int made_there(struct orders *o, const char *name, uint32_t event)
+/* An event that the victim made for that side, imported. */
+static int made_for(struct orders *o, const char *name, uint32_t event, uint32_t home)
 {
 	struct order order = {
 		.verb = MAKE, .event = event,
 		.create = {
 			.publishers = SYNCEVENT_LOC_CPU | SYNCEVENT_LOC_REMOTE_PCI,
 			.subscribers = SYNCEVENT_LOC_CPU | SYNCEVENT_LOC_REMOTE_PCI,
-			.home = SYNCEVENT_PCI_HOME_ANY, .pages = 1,
+			.home = home, .pages = 1,
 		},
 	};
 	int ret;
@@ -76,6 +76,11 @@ static int made_there(struct orders *o, const char *name, uint32_t event)
 	snprintf(order.name, sizeof(order.name), "%s", name);
 	ret = give(o, &order) ?: answered(o);
 	return ret ?: pci_await(name);
+}
+
+static int made_there(struct orders *o, const char *name, uint32_t event)
+{
+	return made_for(o, name, event, VICTIM);
 }
 
 /* Both ways: each side sees, by sleeping, what the other does to an event. */
@@ -126,7 +131,7 @@ static bool is_dead(int fd)
 
 enum { CREATOR, HOME, UPDATER, LONELY };
 
-/* The last sign of life: when the value last moved, until nobody waits for @all any more. */
+/* The last sign of life: when the value last moved, until nobody waits for @all any more, or 0. */
 static uint64_t last_pulse(volatile struct syncevent_cell *cell, struct mourners *all, int n)
 {
 	uint64_t v = cell->value, moved = se_now(CLOCK_MONOTONIC), end = se_patience();
@@ -142,7 +147,7 @@ static uint64_t last_pulse(volatile struct syncevent_cell *cell, struct mourners
 		else
 			se_sleep_ms(1);
 	}
-	return moved;
+	return i < n ? 0 : moved;
 }
 
 TEST_F(pair, killed)
@@ -155,7 +160,7 @@ TEST_F(pair, killed)
 	uint64_t moved, v;
 
 	/* What depends on the other side, in each of the three ways; and what does not. */
-	ASSERT_LE(0, fd[CREATOR] = made_there(&self->o, "a", 0));
+	ASSERT_LE(0, fd[CREATOR] = made_for(&self->o, "a", 0, ME));
 	ASSERT_LE(0, fd[HOME] = offer("b", SYNCEVENT_LOC_CPU, VICTIM));
 	ASSERT_LE(0, fd[UPDATER] = offer("c", SYNCEVENT_LOC_REMOTE_PCI, ME));
 	ASSERT_EQ(0, tell(&self->o, .verb = IMPORT, .event = 2, .name = "c"));
@@ -170,7 +175,7 @@ TEST_F(pair, killed)
 		ASSERT_EQ(0, mourn(&all[i], fd[i]));
 	}
 	fault("kill", VICTIM);
-	moved = last_pulse(pulse, all, 3);
+	ASSERT_LT(0, moved = last_pulse(pulse, all, 3));
 	printf("# it was killed; the limit is %u ms after its last heartbeat\n", self->limit);
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, wrong_ends(&all[i], -EPIPE, names[i],
@@ -352,6 +357,7 @@ static bool is_quiet(volatile struct syncevent_cell *cell)
 /* Not for so long that it counts as dead: its slots wait for it. */
 TEST_F(pair, stopped_for_a_moment)
 {
+	const struct order order = { .verb = GET, .event = 0 };
 	volatile struct syncevent_cell *pulse;
 	uint64_t epoch = epoch_there();
 	uint32_t slot;
@@ -373,8 +379,11 @@ TEST_F(pair, stopped_for_a_moment)
 	se_sleep_ms(2000);
 	EXPECT_TRUE(fills_all_but(slot));
 	EXPECT_TRUE(pci_alive(BOTH));
+	/* It has been told of so many ends that its ring is full: of this order it is not told. */
+	ASSERT_EQ(0, give(&self->o, &order));
 
 	fault("continue", VICTIM);
+	ASSERT_EQ(0, answered(&self->o));
 	ASSERT_TRUE(se_until(slots_used() == 3));
 	ASSERT_LE(0, fd = made_in(slot));
 	close(fd);

@@ -224,6 +224,61 @@ TEST_F(hostile, lost_entries)
 }
 
 /*
+ * What a side that goes has not said before is lost with its ring: then each event is looked
+ * at.
+ */
+TEST_F(hostile, lost_lives)
+{
+	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
+	volatile struct syncevent_region_desc *d;
+	volatile struct syncevent_cell *cell;
+	struct se_waiter w;
+	int fd = -1;
+
+	if (is_owner()) {
+		ASSERT_LE(0, fd = pci_offer("missed", 0, 0));
+		ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
+		ASSERT_TRUE(se_waiter_parked(&w));
+		ASSERT_TRUE(meet(self));
+		EXPECT_EQ(0, se_waiter_join(&w));
+		close(fd);
+	} else {
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(d = find_desc(&self->s, "missed"));
+		cell = (void *)(self->memory + self->s.geo.slot +
+				((uint64_t)(d - desc_at(&self->s, 0)) << self->s.geo.slot_shift));
+		cell->value = 5;
+		ASSERT_EQ(0, unbind(self));
+	}
+	ASSERT_TRUE(meet(self));
+	if (!is_owner()) {
+		EXPECT_EQ(0, me->epoch);
+		ASSERT_EQ(0, bind_again(self));
+	}
+	ASSERT_TRUE(meet(self));
+}
+
+/* The last word of a machine that is dead itself declares nobody dead. */
+TEST_F(hostile, fence_of_the_dead)
+{
+	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
+	volatile struct syncevent_region_side *victim = side_at(&self->s, 0);
+	uint64_t epoch;
+
+	if (!is_owner()) {
+		ASSERT_EQ(0, unbind(self));
+		me->epoch = 12345;
+		ASSERT_TRUE(se_until(victim->fenced[1] == 12345));
+		epoch = victim->epoch;
+		me->fenced[0] = epoch;
+		se_sleep_ms(8 * TICK_MS);
+		EXPECT_EQ(epoch, victim->epoch);
+		ASSERT_EQ(0, bind_again(self));
+	}
+	ASSERT_TRUE(meet(self));
+}
+
+/*
  * However often the region is another one, a machine attaches to it once in a tick at most:
  * here one that takes much longer than to attach.
  */
@@ -290,12 +345,13 @@ TEST_F(hostile, attached_to_another_format)
 
 /*
  * A machine that attached anew is seen to have done so a tick later. Who waits by then for
- * an event of its new life has lost nothing.
+ * an event of its new life has lost nothing; who has counted on the old one has.
  */
 TEST_F(hostile, new_life)
 {
-	struct se_waiter w;
-	int fd, i;
+	struct syncevent_pci_create create = { .home = 1 };
+	struct se_waiter w, before;
+	int fd, old = -1, i;
 
 	/* Who has such long ticks beats as seldom: first the other one has to be as patient. */
 	if (!is_owner())
@@ -304,6 +360,11 @@ TEST_F(hostile, new_life)
 	if (is_owner())
 		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "6400"));
 	for (i = 0; i < 5; i++) {
+		if (is_owner()) {
+			ASSERT_LE(0, old = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
+			ASSERT_EQ(0, se_waiter_start(&before, old, SYNCEVENT_COND_EQ, 5));
+			ASSERT_TRUE(se_waiter_parked(&before));
+		}
 		ASSERT_TRUE(meet(self));
 		if (is_owner()) {
 			ASSERT_TRUE(meet(self));
@@ -313,6 +374,8 @@ TEST_F(hostile, new_life)
 			se_sleep_ms(800);
 			ASSERT_TRUE(meet(self));
 			EXPECT_EQ(0, se_waiter_join(&w)) TH_LOG("life %d", i);
+			EXPECT_EQ(-EPIPE, se_waiter_join(&before)) TH_LOG("life %d", i);
+			close(old);
 		} else {
 			ASSERT_EQ(0, unbind(self));
 			ASSERT_EQ(0, bind_again(self));

@@ -116,7 +116,7 @@ struct sed_comch;
  *	    Return: SUCCESS; IN_USE: somebody is, by this name; or another error
  * @listening: be found, or not for a while
  * @unlisten: the end of it
- * @connect: reach the server. Return: SUCCESS; NOT_FOUND: there is none; or an error
+ * @connect: reach the server. Return: SUCCESS; NOT_CONNECTED: there is none; or an error
  * @send: never waits. Return: 0; -EAGAIN: there is no room, sed_conn_poll() follows when
  *	  there is; -EPIPE: the other end has gone; -ENOMEM
  * @receive: into conn->in, never waits. Return: 0; -EAGAIN: there is none, sed_conn_poll()

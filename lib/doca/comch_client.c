@@ -61,7 +61,7 @@ static doca_error_t start(struct doca_ctx *ctx)
 	conn->user_data = user_data;
 	conn->told = true;
 	result = comch->links->connect(conn);
-	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_FOUND) {
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED) {
 		sed_pool_free(&comch->send);
 		return result;
 	}

@@ -87,37 +87,24 @@ static const char *device_of(const struct sed_comch *comch)
 
 /* ---- clients ------------------------------------------------------------------------- */
 
-static int own_side(struct sed_comch *comch)
-{
-	struct syncevent_pci pci = { .size = sizeof(pci) };
-	unsigned int i;
-	int err;
-
-	for (i = 0; (err = syncevent_pci_get(i, &pci)) != -ENOENT; i++) {
-		if (!err && !strcmp(pci.address, device_of(comch))) {
-			comch->side = pci.side;
-			return 0;
-		}
-	}
-	return -ENODEV;
-}
-
 doca_error_t sed_pci_connect(struct doca_comch_connection *conn)
 {
 	struct sed_comch *comch = conn->comch;
 	char name[SED_PCI_NAME_MAX];
+	struct syncevent_pci pci;
 	struct syncevent *door;
 	int err;
 
-	err = own_side(comch);
+	err = sed_dev_pci(sed_dev_id(comch->dev), &pci);
 	if (err)
-		return DOCA_ERROR_IO_FAILED;
+		return sed_error(err);
+	comch->side = pci.side;
 	door_name(name, comch, -1);
 	err = syncevent_import_name(&door, device_of(comch), name, 0);
 	if (err == -ENOENT || err == -EIDRM)
-		return DOCA_ERROR_NOT_FOUND;
+		return DOCA_ERROR_NOT_CONNECTED;
 	if (err)
-		return err == -ENODEV ? DOCA_ERROR_IO_FAILED : sed_error(err);
+		return sed_error(err);
 	err = sed_pci_link_make(conn);
 	if (err) {
 		syncevent_close(door);

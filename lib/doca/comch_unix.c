@@ -105,7 +105,7 @@ static doca_error_t unix_connect(struct doca_comch_connection *conn)
 	if (err)
 		close(fd);
 	if (err == ECONNREFUSED)
-		return DOCA_ERROR_NOT_FOUND;
+		return DOCA_ERROR_NOT_CONNECTED;
 	return err == EAGAIN ? DOCA_ERROR_AGAIN : sed_error(-err);
 }
 

@@ -369,20 +369,30 @@ void sed_dev_put(struct doca_dev *dev)
 
 /* ---- representors ---------------------------------------------------------------------- */
 
+int sed_dev_pci(const struct sed_dev_id *dev, struct syncevent_pci *pci)
+{
+	int err, result = -ENODEV;
+	unsigned int i;
+
+	*pci = (struct syncevent_pci){ .size = sizeof(*pci) };
+	for (i = 0; (err = syncevent_pci_get(i, pci)) != -ENOENT; i++) {
+		if (!err && !strcmp(pci->address, dev->device))
+			return 0;
+		/* It may have been this one. */
+		if (err)
+			result = err;
+	}
+	return result;
+}
+
 static doca_error_t list_sides(struct list *list, const struct sed_dev_id *dev)
 {
 	struct syncevent_pci_side side = { .size = sizeof(side) };
-	struct syncevent_pci pci = { .size = sizeof(pci) };
 	struct sed_dev_id id = *dev;
-	doca_error_t result = DOCA_SUCCESS;
+	struct syncevent_pci pci;
+	doca_error_t result = sed_error(sed_dev_pci(dev, &pci));
 	unsigned int i;
-	int err;
 
-	for (i = 0; (err = syncevent_pci_get(i, &pci)) != -ENOENT; i++)
-		if (!err && !strcmp(pci.address, dev->device))
-			break;
-	if (err)
-		return DOCA_ERROR_NOT_FOUND;
 	for (i = 0; result == DOCA_SUCCESS && i < pci.sides && i < SIDES_MAX; i++) {
 		if (i == pci.side || syncevent_pci_side(dev->device, i, &side) || !side.alive)
 			continue;

@@ -373,6 +373,9 @@ doca_error_t sed_dev_default(struct sed_dev_id *id);
 /** sed_dev_reaches() - does a device lead to what is on another? */
 bool sed_dev_reaches(const struct sed_dev_id *dev, const struct sed_dev_id *other);
 
+/** sed_dev_pci() - what there is to know of a PCI device. Return: 0; -ENODEV: it has gone; ... */
+int sed_dev_pci(const struct sed_dev_id *dev, struct syncevent_pci *pci);
+
 /** sed_dev_get() - something is made with it: it cannot be closed until sed_dev_put() */
 void sed_dev_get(struct doca_dev *dev);
 /** sed_dev_put() - @dev: or NULL */

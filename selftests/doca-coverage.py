@@ -16,7 +16,7 @@ import sys
 TOP = os.environ.get("abs_top_srcdir") or os.path.join(os.path.dirname(__file__), "..")
 DECLARED = re.compile(r"^DOCA_(?:STABLE|EXPERIMENTAL)\n([^;]*?)\b(doca_\w+)\(", re.M)
 INLINE = re.compile(r"^static inline ([^;{]*?)\b(doca_\w+)\(", re.M)
-CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|FAILS|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
+CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|EACH_FILE_FAILS|FAILS|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
 ROW = re.compile(r"^\| `(doca_\w+)` \| ([^|]*) \|([^|\n]*)\|$", re.M)
 COMMENT = re.compile(r"/\*\*\s*(?:\n \* )?(doca_\w+)\(\) - (?:(?!\*/).)*?\bReturn:(.*?)\*/", re.S)
 
@@ -50,6 +50,8 @@ def expected(text):
     for macro, first, function in CALL.findall(text):
         if macro == "EACH_FAILS":
             wanted = {"SUCCESS", "NO_MEMORY"}
+        elif macro == "EACH_FILE_FAILS":
+            wanted = {"NO_MEMORY", "OPERATING_SYSTEM"}
         elif macro in ("OK", "ENDS"):
             wanted = {"SUCCESS"}
         elif macro == "FAILS":

@@ -28,20 +28,15 @@ static const char usage[] =
 	"\n"
 	"SYNCEVENT_PROVIDER chooses the provider. Exit status: 0; 1 error; 2 usage.\n";
 
-static unsigned int all_benches(const struct bench *all[BENCHES_MAX])
+static unsigned int all_benches(const struct bench *const *groups,
+				const struct bench *all[BENCHES_MAX])
 {
-	static const struct bench *const groups[] = {
-		update_benches, parked_benches, pair_benches, crowd_benches, object_benches,
-	};
+	const struct bench *bench;
 	unsigned int n = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
-		const struct bench *bench;
-
-		for (bench = groups[i]; bench->name && n < BENCHES_MAX; bench++)
+	for (; *groups; groups++)
+		for (bench = *groups; bench->name && n < BENCHES_MAX; bench++)
 			all[n++] = bench;
-	}
 	return n;
 }
 
@@ -132,7 +127,7 @@ static int list(const struct bench *const *all, unsigned int n, char **names)
 	return fflush(stdout) ? 1 : 0;
 }
 
-int syncevent_bench_main(int argc, char **argv, int json)
+int bench_main(int argc, char **argv, bool json, const struct bench *const *groups)
 {
 	static const struct option long_options[] = {
 		{ "runs", required_argument, NULL, 'r' },
@@ -145,7 +140,7 @@ int syncevent_bench_main(int argc, char **argv, int json)
 	};
 	struct options options = { .runs = RUNS_DEFAULT, .json = json };
 	const struct bench *all[BENCHES_MAX];
-	unsigned int n = all_benches(all);
+	unsigned int n = all_benches(groups, all);
 	const char *stranger;
 	bool only_list = false;
 	unsigned long runs;
@@ -192,4 +187,13 @@ int syncevent_bench_main(int argc, char **argv, int json)
 	if (only_list)
 		return list(all, n, argv + optind);
 	return run_all(all, n, argv + optind, &options);
+}
+
+int syncevent_bench_main(int argc, char **argv, int json)
+{
+	static const struct bench *const groups[] = {
+		update_benches, parked_benches, pair_benches, crowd_benches, object_benches, NULL,
+	};
+
+	return bench_main(argc, argv, json, groups);
 }

@@ -348,13 +348,15 @@ static int count_wakes(struct crowd *c, struct syncevent_stat *stat)
 	return err ? err : syncevent_stat(c->ev, stat);
 }
 
-static int crowd_counts(const struct bench *bench, struct result *result)
+static int crowd_counts(const struct bench *bench, const struct options *options,
+			 struct result *result)
 {
 	struct syncevent_caps caps = { .size = sizeof(caps) };
 	struct syncevent_stat stat = { .size = sizeof(stat) };
 	struct crowd c = { .ops = &event_ops, .n = bench->size };
 	int err = syncevent_query(SYNCEVENT_PROVIDER_DEFAULT, &caps);
 
+	(void)options;
 	if (err || !(caps.guarantees & SYNCEVENT_CAP_EXACT))
 		return err;
 	err = crowd_start(&c);

@@ -12,6 +12,7 @@
  * peers.c, ck.c	what the sleeping ones are compared with
  * crowd.c	many waiters, each with its own threshold
  * object.c	making events, their memory
+ * doca.c	libsyncevent-doca: its list of benchmarks and its program, syncevent-doca-bench
  *
  * A benchmark has sides that do the same work: ours, and its peers. A run of a
  * side does a number of operations, at least 20 ms of them, and tells how long
@@ -95,6 +96,7 @@ struct count {
 };
 
 struct result;
+struct options;
 
 /**
  * struct bench - a benchmark
@@ -118,7 +120,8 @@ struct bench {
 	unsigned int cpus;
 	const struct side *sides;
 	const struct target *targets;
-	int (*counts)(const struct bench *bench, struct result *result);
+	int (*counts)(const struct bench *bench, const struct options *options,
+		      struct result *result);
 };
 
 /* ---- results ------------------------------------------------------------------ */
@@ -185,6 +188,11 @@ struct options {
 	const char *plot;
 };
 
+/* ---- bench.c -------------------------------------------------------------------- */
+
+/** bench_main() - syncevent_bench_main() with other benchmarks: @groups, ended by NULL */
+int bench_main(int argc, char **argv, bool json, const struct bench *const *groups);
+
 /* ---- measure.c ------------------------------------------------------------------ */
 
 uint64_t now_ns(void);
@@ -243,6 +251,15 @@ int plot(const struct result *results, unsigned int n, const struct options *opt
 
 extern const struct bench update_benches[], parked_benches[], pair_benches[];
 extern const struct bench crowd_benches[], object_benches[];
+
+/** run_atomic() - the bare instruction that struct run's arg points to */
+int run_atomic(struct run *run);
+
+typedef void atomic_fn(uint64_t *word, uint64_t n);
+extern atomic_fn *const bare_set, *const bare_add;
+
+/** run_channel() - two threads that answer each other by struct run's arg, channel_ops */
+int run_channel(struct run *run);
 
 /** parked() - does a waiter sleep on this event, as its cell tells publishers? */
 bool parked(struct syncevent *ev);

@@ -287,7 +287,7 @@ int measure(const struct bench *bench, const struct options *options,
 		result->side[i].cpu_ns = spread_of(cpu[i], result->runs).median;
 	}
 	if (bench->counts) {
-		err = bench->counts(bench, result);
+		err = bench->counts(bench, options, result);
 		ret = err && !limit_of(err) ? err : ret;
 	}
 	return ret;

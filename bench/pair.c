@@ -234,7 +234,7 @@ static void channel_second(struct pair *p, uint64_t from, uint64_t to)
 	}
 }
 
-static int run_channel(struct run *run)
+int run_channel(struct run *run)
 {
 	struct pair p = {
 		.ops = run->arg,

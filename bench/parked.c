@@ -259,12 +259,14 @@ static int calls_of(enum syncevent_cond cond, uint64_t operand, unsigned int cal
 	return waiter_end(&w) || err ? (err ? err : -EIO) : 0;
 }
 
-static int parked_counts(const struct bench *bench, struct result *result)
+static int parked_counts(const struct bench *bench, const struct options *options,
+			 struct result *result)
 {
 	unsigned int calls[4];
 	int err;
 
 	(void)bench;
+	(void)options;
 	err = calls_of(SYNCEVENT_GT, BELOW, calls);
 	if (err)
 		return err;

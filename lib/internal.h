@@ -244,8 +244,10 @@ int se_device_ioctl(unsigned long command, void *arg);
  * @subscribers: SYNCEVENT_LOC_*
  * @key: what a blob must know: [0] to read, [1] to update
  * @seq: what sleepers sleep on: one more for each ring and revocation
+ * @watch: what threads that watch for pollers sleep on, likewise
+ * @watcher: 0: nobody has ever watched; the one process that has; SE_SEVERAL
  *
- * Constant but for @seq, which has a cache line of its own.
+ * Constant but for @seq and what follows, which have a cache line of their own.
  */
 struct se_shm {
 	uint32_t magic;
@@ -254,7 +256,11 @@ struct se_shm {
 	uint32_t subscribers;
 	unsigned char key[2][16];
 	uint32_t seq __attribute__((__aligned__(64)));
+	uint32_t watch;
+	uint64_t watcher __attribute__((__aligned__(8)));
 };
+
+#define SE_SEVERAL	UINT64_MAX
 
 static inline struct se_shm *se_shm(const struct syncevent_cell *cell)
 {
@@ -317,7 +323,11 @@ int se_name_check(const char *name);
 
 /* ---- watch.c, poll.c: what polls on the shm provider -------------------------------------- */
 
-/** se_watch_ring() - a publisher judges for the thread; the hint is cleared, seq moved */
+/**
+ * se_watch_ring() - a publisher tells those who poll; the hint is cleared
+ *
+ * It judges for the thread of this process, and wakes those of others.
+ */
 void se_watch_ring(struct syncevent *ev);
 
 /**

@@ -94,6 +94,7 @@ static int shm_ring(struct syncevent *ev)
 		__atomic_fetch_and(&hint->flags, ~SYNCEVENT_HINT_WAKE_ALL, __ATOMIC_RELAXED);
 	/* Release: the hint is cleared before. */
 	__atomic_fetch_add(&shm->seq, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* SE-C: see watch.c */
 	se_watch_ring(ev);
 	se_wake(&shm->seq);
 	return 0;

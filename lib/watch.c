@@ -2,11 +2,11 @@
 /*
  * watch.c - the thread that watches events for those who poll
  *
- * It sleeps on the seq of each watched event as any other waiter does (shm.c), and
- * on a word of its own, by which other threads wake it when there is more to watch.
- * Whoever adds something to watch asks for rings and looks by himself, under the
- * lock; the thread need not be told of it if it listens to that event already: it
- * has read the seq before that.
+ * It sleeps on the watch word of each watched event as any other waiter does on its
+ * seq (shm.c), and on a word of its own, by which other threads wake it when there is
+ * more to watch. Whoever adds something to watch asks for rings and looks by himself,
+ * under the lock; the thread need not be told of it if it listens to that event
+ * already: it has read the watch word before that.
  *
  * An event that nobody waits for any more is listened to for a while, so that a
  * program that waits for one value after another does not wake the thread for each.
@@ -22,7 +22,21 @@
  * those of the program, which may use the library, outside of the lock.
  *
  * A publisher in this process does what the thread would do, if the lock is free. It
- * does not wait for it, also because it may run in a signal handler.
+ * does not wait for it, also because it may run in a signal handler. It has cleared
+ * the hint; so it asks again for those who go on waiting. If no other process has
+ * ever watched the event there is then nothing left for a thread, and none is woken.
+ * Who has is in the page:
+ *
+ *	watcher				publisher
+ *	watcher = this process		hint = none
+ *	  fence in known()		  SE-C
+ *	w = watch	(acquire)	r = watcher
+ *	hint = asks			if this process: judge, ask again
+ *	  SE-B				if others, or the lock was not free:
+ *	look, sleep while watch == w	  watch++, wake all on watch
+ *
+ * A hint that is cleared after somebody asked has r see who; if it is asked for after
+ * that, it is still there. selftests/model/watch.pml is the model of it.
  *
  * Locks: this one, then those of malloc() and of the kernel. Below it nothing sleeps,
  * and nothing of the program is called.
@@ -33,6 +47,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* Room for some frames and the words. */
@@ -40,6 +56,9 @@
 
 /* With nothing to watch: long, and a time_t of 32 bits. */
 #define DEEP_NS		3600000000000ULL
+
+/* Lists of watches, by page. */
+#define PAGES		256
 
 const struct se_cond se_any = { .cond = SYNCEVENT_NEQ, .mask = UINT64_MAX };
 
@@ -53,6 +72,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int cancel_state;
 static struct watches active = TAILQ_HEAD_INITIALIZER(active);
 static struct watches lingering = TAILQ_HEAD_INITIALIZER(lingering);
+static LIST_HEAD(, se_watch) pages[PAGES];
+/* What this process is called in the pages of events; 0: not yet drawn. */
+static uint64_t self;
 
 /**
  * struct helper - the thread
@@ -133,6 +155,34 @@ static void list(struct se_watch *w, enum se_watched state)
 	w->state = state;
 }
 
+static uint64_t page_of(const struct syncevent *ev)
+{
+	uint64_t page;
+
+	/* Random, and as good as any if somebody spoils it. */
+	memcpy(&page, se_shm(ev->cell)->key[0], sizeof(page));
+	return page;
+}
+
+/* This process watches: who rings has to know before it is asked to. */
+static void known(struct se_watch *w)
+{
+	struct se_shm *shm;
+	uint64_t is = 0;
+
+	w->forks = se_forks;
+	/* Without the right to ask the thread looks now and then. */
+	if (!w->ev->control)
+		return;
+	shm = se_shm(w->ev->control);
+	if (!self && (getrandom(&self, sizeof(self), 0) != (ssize_t)sizeof(self) || !self))
+		self = SE_SEVERAL;
+	if (!__atomic_compare_exchange_n(&shm->watcher, &is, self, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST) && is != self)
+		__atomic_store_n(&shm->watcher, SE_SEVERAL, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 int se_watch_get(struct se_watch **out, struct syncevent *ev)
 {
 	struct se_watch *w = ev->watch;
@@ -147,9 +197,13 @@ int se_watch_get(struct se_watch **out, struct syncevent *ev)
 		w->cond.operand = ev->first;
 		w->last = ev->first;
 		LIST_INIT(&w->others);
-		/* For se_watch_ring(), which looks without the lock. */
-		__atomic_store_n(&ev->watch, w, __ATOMIC_RELEASE);
+		w->page = page_of(ev);
+		LIST_INSERT_HEAD(&pages[w->page % PAGES], w, same);
+		known(w);
+		ev->watch = w;
 	}
+	if (w->forks != se_forks)
+		known(w);
 	*out = w;
 	return 0;
 }
@@ -179,6 +233,7 @@ void se_watch_less(struct se_watch *w)
 		return;
 	}
 	list(w, SE_DORMANT);
+	LIST_REMOVE(w, same);
 	se_shm_free(w->ev);
 	free(w);
 }
@@ -238,18 +293,46 @@ static void look(struct se_watch *w)
 	} while (!on && w->bell.on && !w->ended);
 }
 
+/* For all of this process that watch the page. */
+static void judge_page(const struct syncevent *ev)
+{
+	const uint64_t page = page_of(ev);
+	struct se_watch *w, *next;
+
+	for (w = LIST_FIRST(&pages[page % PAGES]); w; w = next) {
+		next = LIST_NEXT(w, same);
+		if (w->page != page || w->state != SE_ACTIVE)
+			continue;
+		judge(w);
+		/* The hint was cleared for those who are left, too. */
+		if (is_watched(w))
+			look(w);
+		/* A signal handler must not free it: the thread does. */
+		if (w->closed && !is_watched(w))
+			kick();
+		else
+			se_watch_less(w);
+	}
+}
+
 void se_watch_ring(struct syncevent *ev)
 {
-	struct se_watch *w = __atomic_load_n(&ev->watch, __ATOMIC_ACQUIRE);
+	struct se_shm *shm = se_shm(ev->cell);
+	const uint64_t watcher = __atomic_load_n(&shm->watcher, __ATOMIC_RELAXED);
+	bool alone = false;
 
-	if (!w || !watch_trylock())
+	if (!watcher)
 		return;
-	if (w->state == SE_ACTIVE) {
-		judge(w);
-		w->was = __atomic_load_n(&se_shm(ev->cell)->seq, __ATOMIC_ACQUIRE);
-		se_watch_less(w);
+	if (watch_trylock()) {
+		judge_page(ev);
+		/* A child of vfork() or _Fork() is not who it seems to be. */
+		alone = watcher == self && self != SE_SEVERAL && helper.pid == getpid();
+		se_watch_unlock();
 	}
-	se_watch_unlock();
+	if (alone)
+		return;
+	__atomic_fetch_add(&shm->watch, 1, __ATOMIC_RELEASE);
+	se_wake(&shm->watch);
 }
 
 bool se_watch_close(struct syncevent *ev)
@@ -274,6 +357,7 @@ bool se_watch_close(struct syncevent *ev)
 		w->closed = true;
 	} else {
 		list(w, SE_DORMANT);
+		LIST_REMOVE(w, same);
 		free(w);
 	}
 	se_watch_unlock();
@@ -294,12 +378,12 @@ static unsigned int gather(struct se_word *words, struct se_slice *slice)
 	slice->silent = false;
 	for (w = TAILQ_FIRST(&active); w; w = next) {
 		next = TAILQ_NEXT(w, link);
-		w->was = __atomic_load_n(&se_shm(w->ev->cell)->seq, __ATOMIC_ACQUIRE);
+		w->was = __atomic_load_n(&se_shm(w->ev->cell)->watch, __ATOMIC_ACQUIRE);
 		look(w);
 		w->heard = is_watched(w) && n < SYNCEVENT_MANY_MAX;
 		if (w->heard)
 			words[n++] = (struct se_word){
-				.word = &se_shm(w->ev->cell)->seq,
+				.word = &se_shm(w->ev->cell)->watch,
 				.was = w->was,
 			};
 		if (is_watched(w) && (!w->heard || se_shm_silent(w->ev)))
@@ -315,17 +399,17 @@ static unsigned int gather(struct se_word *words, struct se_slice *slice)
 	helper.deep = TAILQ_EMPTY(&active) && (helper.idle || TAILQ_EMPTY(&lingering));
 	helper.idle = TAILQ_EMPTY(&active);
 	for (w = TAILQ_FIRST(&lingering); w; w = next) {
-		const uint32_t *seq = &se_shm(w->ev->cell)->seq;
+		const uint32_t *word = &se_shm(w->ev->cell)->watch;
 
 		next = TAILQ_NEXT(w, link);
 		/* Others go on ringing for others. */
 		if (helper.deep || n == SYNCEVENT_MANY_MAX ||
-		    __atomic_load_n(seq, __ATOMIC_ACQUIRE) != w->was) {
+		    __atomic_load_n(word, __ATOMIC_ACQUIRE) != w->was) {
 			list(w, SE_DORMANT);
 			continue;
 		}
 		w->heard = true;
-		words[n++] = (struct se_word){ .word = seq, .was = w->was };
+		words[n++] = (struct se_word){ .word = word, .was = w->was };
 	}
 	if (helper.deep)
 		slice->ns = DEEP_NS;
@@ -396,11 +480,13 @@ static void fork_child(void)
 	struct se_watch *w, *next;
 
 	se_forks++;
+	self = 0;
 	while ((w = TAILQ_FIRST(&lingering)))
 		list(w, SE_DORMANT);
 	for (w = TAILQ_FIRST(&active); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		w->heard = false;
+		known(w);
 		/* Its shadow is the parent's. */
 		w->shadowed = false;
 		se_watch_less(w);

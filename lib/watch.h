@@ -52,8 +52,11 @@ LIST_HEAD(se_entries, se_entry);
  * @ev: the handle. Once it is closed it belongs to the watch, to the last entry
  * @closed: it is
  * @ended: revoked, and all have been told
- * @heard: the thread sleeps on its seq, or is about to look
- * @was: that seq, when the thread looked last
+ * @heard: the thread sleeps on its watch word, or is about to look
+ * @was: that word, when the thread looked last
+ * @page: which page it is of: several handles may be of the same event
+ * @forks: se_forks when it was made known in that page
+ * @same: in the list of those with this @page
  * @state: enum se_watched; the list that @link is in
  * @entries: number of entries of wait queues
  * @above: entries that wait for more than their key
@@ -77,6 +80,9 @@ struct se_watch {
 	uint32_t was;
 	enum se_watched state;
 	TAILQ_ENTRY(se_watch) link;
+	uint64_t page;
+	unsigned int forks;
+	LIST_ENTRY(se_watch) same;
 
 	unsigned int entries;
 	struct se_tree above;

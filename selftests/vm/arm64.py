@@ -22,17 +22,19 @@ _FLAVOUR = "cloud-arm64"
 _COMPILER = ["gcc-12-aarch64-linux-gnu", "cpp-12-aarch64-linux-gnu", "binutils-aarch64-linux-gnu",
              "libgcc-12-dev-arm64-cross", "libc6-dev-arm64-cross", "libc6-arm64-cross",
              "linux-libc-dev-arm64-cross"]
+# Of arm64: what programs are linked with, static.
+_LIBRARIES = ["liburing-dev", "libjson-c-dev"]
 _PREFIX = "aarch64-linux-gnu-"
 
 
 class Cross:
     """How to build for a kernel of another architecture than this machine's."""
 
-    def __init__(self, root):
-        """root: where _COMPILER was unpacked."""
+    def __init__(self, root, libraries):
+        """Where _COMPILER and _LIBRARIES were unpacked."""
         # Errors, not warnings: nobody reads the output of a build that went well.
         self.kmod = ["ARCH=arm64", "CROSS_COMPILE=" + _PREFIX, "W=1", "KCFLAGS=-Werror"]
-        self.programs = ["CROSS_COMPILE=" + _PREFIX, "CROSS_ROOT=" + root]
+        self.programs = ["CROSS_COMPILE=" + _PREFIX, "CROSS_LIBRARIES=" + libraries]
         self.folder = "guest-arm64"     # of the programs, in the build folder
         self.environment = {
             "PATH": os.path.join(root, "usr/bin") + ":" + os.environ["PATH"],
@@ -42,18 +44,32 @@ class Cross:
 def _fetch(apt, abi, new):
     """Unpack everything into the new folder."""
     native = Apt(os.path.join(kernels.CACHE, "apt/release"))
-    image, busybox, *foreign = apt.download(
-        "linux-image-" + abi, "busybox-static", "liburing-dev", "linux-headers-" + abi,
+    image, busybox, *headers = apt.download(
+        "linux-image-" + abi, "busybox-static", "linux-headers-" + abi,
         "linux-headers-%s-common" % abi[:-len(_FLAVOUR) - 1])
     kernels.extract_member(image, "*/vmlinuz-*", os.path.join(new, "Image"))
     kernels.extract_member(busybox, "./bin/busybox", os.path.join(new, "busybox"))
     root = os.path.join(new, "root")
     # kbuild's own tools run here; they have to be of the headers' version.
-    for deb in foreign + native.download("linux-kbuild-6.1", *_COMPILER):
+    for deb in headers + native.download("linux-kbuild-6.1", *_COMPILER):
         unpack(deb, root)
     kernels.link_headers(os.path.join(root, "usr/src/linux-headers-" + abi), root)
     apt.clean()
     native.clean()
+
+
+def _libraries():
+    """Folder of _LIBRARIES; not the kernel's, which does not change when the list does."""
+    def fill(new):
+        apt = Apt(os.path.join(kernels.CACHE, "apt/arm64"), arch="arm64")
+        for deb in apt.download(*_LIBRARIES):
+            unpack(deb, new)
+        apt.clean()
+
+    folder = os.path.join(kernels.CACHE, "libraries",
+                          "arm64-" + kernels.checksum(extra=" ".join(_LIBRARIES)))
+    kernels.once(folder, fill)
+    return folder
 
 
 def get(name):
@@ -69,9 +85,10 @@ def get(name):
             folder = kernels.folder_of("arm64", abi)
             with kernels.fresh(folder) as new:
                 _fetch(apt, abi, new)
+        libraries = _libraries()
     abi = os.path.basename(folder)[len("arm64-"):]
     root = os.path.join(folder, "root")
     return kernels.Kernel(name, "release", os.path.join(folder, "Image"),
                           os.path.join(root, "usr/src/linux-headers-" + abi),
-                          machine=qemu.arm64(_CPUS[name]), cross=Cross(root),
+                          machine=qemu.arm64(_CPUS[name]), cross=Cross(root, libraries),
                           busybox=os.path.join(folder, "busybox"))

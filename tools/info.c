@@ -47,13 +47,10 @@ struct sheet {
 
 static void line(struct sheet *sheet, const char *label, const char *text)
 {
-	struct libscols_line *row;
+	const char *const cells[2] = { label, text };
 
-	if (!sheet->table)
-		return;
-	row = scols_table_new_line(sheet->table, NULL);
-	if (!row || scols_line_set_data(row, 0, label) || scols_line_set_data(row, 1, text))
-		sheet->err = -ENOMEM;
+	if (sheet->table)
+		sheet->err = tool_table_line(sheet->table, cells, 2) ?: sheet->err;
 }
 
 static void text(struct sheet *sheet, const char *key, const char *label, const char *value)
@@ -273,24 +270,9 @@ static void fill(struct sheet *sheet, const struct tool_args *args,
 	doca_lines(sheet);
 }
 
-static struct libscols_table *new_table(void)
-{
-	struct libscols_table *table = scols_new_table();
-
-	if (table && (!scols_table_new_column(table, "", 0, 0) ||
-		      !scols_table_new_column(table, "", 0, 0))) {
-		scols_unref_table(table);
-		table = NULL;
-	}
-	if (table) {
-		scols_table_enable_noheadings(table, 1);
-		scols_table_set_column_separator(table, "  ");
-	}
-	return table;
-}
-
 int tool_info(const struct tool_args *args)
 {
+	static const struct tool_column columns[2] = { { "", false }, { "", false } };
 	struct syncevent_caps caps = { .size = sizeof(caps) };
 	struct sheet sheet = { 0 };
 	int err;
@@ -303,13 +285,12 @@ int tool_info(const struct tool_args *args)
 		fill(&sheet, args, &caps);
 		return tool_json_print(sheet.object);
 	}
-	sheet.table = new_table();
+	sheet.table = tool_table(columns, 2);
 	if (!sheet.table)
 		return tool_fail("print the result", NULL, -ENOMEM);
+	scols_table_enable_noheadings(sheet.table, 1);
+	scols_table_set_column_separator(sheet.table, "  ");
 	fill(&sheet, args, &caps);
-	err = sheet.err;
-	if (!err && scols_print_table(sheet.table))
-		err = -ENOMEM;
-	scols_unref_table(sheet.table);
+	err = tool_table_print(sheet.table) ?: sheet.err;
 	return err ? tool_fail("print the result", NULL, err) : TOOL_OK;
 }

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <libsmartcols.h>
-
 #include "tool.h"
 
 struct row {
@@ -73,9 +71,18 @@ static void json_row(struct json_object *array, const struct row *row)
 
 enum { NAME, VALUE, STATE, MODE, OWNER, WAITERS, NOTE, COLUMNS };
 
+static const struct tool_column columns[COLUMNS] = {
+	[NAME] = { "NAME", false },
+	[VALUE] = { "VALUE", true },
+	[STATE] = { "STATE", false },
+	[MODE] = { "MODE", false },
+	[OWNER] = { "OWNER", false },
+	[WAITERS] = { "WAITERS", true },
+	[NOTE] = { "NOTE", false },
+};
+
 static int table_row(struct libscols_table *table, const struct row *row)
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
 	char number[32], mode[32], waiters[32], owner[32];
 	const char *cells[COLUMNS] = {
 		[NAME] = row->name,
@@ -86,10 +93,7 @@ static int table_row(struct libscols_table *table, const struct row *row)
 		[WAITERS] = "-",
 		[NOTE] = row->err ? syncevent_strerror(row->err) : "",
 	};
-	size_t i;
 
-	if (!line)
-		return -ENOMEM;
 	snprintf(mode, sizeof(mode), "%04o", row->file.st_mode & 07777U);
 	if (!row->err) {
 		snprintf(number, sizeof(number), "%" PRIu64, row->event.value);
@@ -101,36 +105,7 @@ static int table_row(struct libscols_table *table, const struct row *row)
 		snprintf(waiters, sizeof(waiters), "%" PRIu32, row->event.waiters);
 		cells[WAITERS] = waiters;
 	}
-	for (i = 0; i < COLUMNS; i++)
-		if (scols_line_set_data(line, i, cells[i]))
-			return -ENOMEM;
-	return 0;
-}
-
-static struct libscols_table *new_table(void)
-{
-	static const struct {
-		const char *name;
-		int flags;
-	} columns[COLUMNS] = {
-		[NAME] = { "NAME", 0 },
-		[VALUE] = { "VALUE", SCOLS_FL_RIGHT },
-		[STATE] = { "STATE", 0 },
-		[MODE] = { "MODE", 0 },
-		[OWNER] = { "OWNER", 0 },
-		[WAITERS] = { "WAITERS", SCOLS_FL_RIGHT },
-		[NOTE] = { "NOTE", 0 },
-	};
-	struct libscols_table *table = scols_new_table();
-	size_t i;
-
-	for (i = 0; table && i < COLUMNS; i++) {
-		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags)) {
-			scols_unref_table(table);
-			table = NULL;
-		}
-	}
-	return table;
+	return tool_table_line(table, cells, COLUMNS);
 }
 
 /* ---- the folder ---------------------------------------------------------------------------- */
@@ -207,7 +182,7 @@ int tool_list(const struct tool_args *args)
 	if (args->json)
 		array = json_object_new_array();
 	else
-		table = new_table();
+		table = tool_table(columns, COLUMNS);
 	err = args->json || table ? list_rows(files, count, folder, caps.name_prefix, array, table) :
 				    -ENOMEM;
 	for (i = 0; i < count; i++)
@@ -217,8 +192,7 @@ int tool_list(const struct tool_args *args)
 
 	if (args->json)
 		return tool_json_print(array);
-	if (!err && !scols_table_is_empty(table) && scols_print_table(table))
-		err = -ENOMEM;
-	scols_unref_table(table);
+	if (table)
+		err = tool_table_print(table) ?: err;
 	return err ? tool_fail("list the events", NULL, err) : TOOL_OK;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libsmartcols.h>
 #include <linux/syncevent.h>
 
 #include "tool.h"
@@ -17,42 +16,13 @@
 
 enum { DEVICE, ADDRESS, SIDE, STATE, NOTE, COLUMNS };
 
-static struct libscols_table *new_table(void)
-{
-	static const struct {
-		const char *name;
-		int flags;
-	} columns[COLUMNS] = {
-		[DEVICE] = { "DEVICE", 0 },
-		[ADDRESS] = { "PCI ADDRESS", 0 },
-		[SIDE] = { "SIDE", SCOLS_FL_RIGHT },
-		[STATE] = { "STATE", 0 },
-		[NOTE] = { "NOTE", 0 },
-	};
-	struct libscols_table *table = scols_new_table();
-	size_t i;
-
-	for (i = 0; table && i < COLUMNS; i++) {
-		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags)) {
-			scols_unref_table(table);
-			table = NULL;
-		}
-	}
-	return table;
-}
-
-static int table_line(struct libscols_table *table, const char *const cells[COLUMNS])
-{
-	struct libscols_line *line = scols_table_new_line(table, NULL);
-	size_t i;
-
-	if (!line)
-		return -ENOMEM;
-	for (i = 0; i < COLUMNS; i++)
-		if (scols_line_set_data(line, i, cells[i] ? cells[i] : ""))
-			return -ENOMEM;
-	return 0;
-}
+static const struct tool_column columns[COLUMNS] = {
+	[DEVICE] = { "DEVICE", false },
+	[ADDRESS] = { "PCI ADDRESS", false },
+	[SIDE] = { "SIDE", true },
+	[STATE] = { "STATE", false },
+	[NOTE] = { "NOTE", false },
+};
 
 static const char *state_of(const struct syncevent_pci *pci, uint32_t side,
 			    const struct syncevent_pci_side *info)
@@ -97,7 +67,7 @@ static int table_side(struct libscols_table *table, const struct syncevent_pci *
 			 pci->flags & SYNCEVENT_PCI_ATOMICS ? "" : ", adds at home only");
 		cells[NOTE] = note;
 	}
-	return table_line(table, cells);
+	return tool_table_line(table, cells, COLUMNS);
 }
 
 /* The sides of one region. Returns 0 or a negative errno. */
@@ -136,7 +106,7 @@ static int show_region(const struct syncevent_pci *pci, int err, struct json_obj
 	char id[33];
 
 	if (table)
-		return attached ? show_sides(pci, NULL, table) : table_line(table, cells);
+		return attached ? show_sides(pci, NULL, table) : tool_table_line(table, cells, COLUMNS);
 	object = json_object_new_object();
 	sides = json_object_new_array();
 	tool_json_text(object, "device", pci->device);
@@ -178,7 +148,7 @@ int tool_peers(const struct tool_args *args)
 	if (args->json)
 		array = json_object_new_array();
 	else
-		table = new_table();
+		table = tool_table(columns, COLUMNS);
 	if (!args->json && !table)
 		return tool_fail("list the machines", NULL, -ENOMEM);
 	for (i = 0; !err; i++) {
@@ -192,14 +162,12 @@ int tool_peers(const struct tool_args *args)
 
 	if (!err && args->json)
 		return tool_json_print(array);
-	if (!err && !scols_table_is_empty(table) && scols_print_table(table))
-		err = -ENOMEM;
-	if (!err && scols_table_is_empty(table))
+	if (table)
+		err = tool_table_print(table) ?: err;
+	if (!err && !i)
 		fputs("There is no memory that this machine shares with others: "
 		      "docs/pci-peers.md tells how to join machines.\n", stderr);
 	json_object_put(array);
-	if (table)
-		scols_unref_table(table);
 	return err ? tool_fail("list the machines", NULL, err) : TOOL_OK;
 }
 

@@ -357,7 +357,7 @@ static bool is_quiet(volatile struct syncevent_cell *cell)
 /* Not for so long that it counts as dead: its slots wait for it. */
 TEST_F(pair, stopped_for_a_moment)
 {
-	const struct order order = { .verb = GET, .event = 0 };
+	const struct order order = { .verb = LOOK };
 	volatile struct syncevent_cell *pulse;
 	uint64_t epoch = epoch_there();
 	uint32_t slot;

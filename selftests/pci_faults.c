@@ -625,32 +625,4 @@ TEST_F(pair, twins)
 	ASSERT_EQ(0, begin_anew(&self->o));
 }
 
-/* The harness runs the cases here, in which the other side has its part. */
-static void __attribute__((constructor)) __constructor_order_last(void)
-{
-	if (!__constructor_order)
-		__constructor_order = _CONSTRUCTOR_ORDER_BACKWARD;
-}
-
-static int run_cases(void *unused)
-{
-	(void)unused;
-	return test_harness_run(0, NULL);
-}
-
-int main(void)
-{
-	struct orders o;
-	int status;
-	pid_t pid;
-
-	if (ME == VICTIM)
-		return be_victim();
-	/* The harness ends its process. */
-	pid = se_fork(run_cases, NULL);
-	if (waitpid(pid, &status, 0) != pid)
-		status = -1;
-	if (!se_until(pci_alive(BOTH)) || begin_orders(&o) || tell(&o, .verb = QUIT))
-		printf("# the other side does not end\n");
-	return status ? 1 : 0;
-}
+ORDERS_MAIN(0)

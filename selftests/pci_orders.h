@@ -34,6 +34,7 @@ enum verb {
 	PLUGGED,	/* make and import in the region that was plugged in */
 	LIMIT,		/* peer_timeout_ms becomes @value */
 	TWIN,		/* be the other side for a moment */
+	OWN,		/* what this program has for @value: own_verb() */
 	QUIT,
 };
 
@@ -55,12 +56,17 @@ struct answer {
 	uint32_t state;
 };
 
-/* In the payload of the orders. */
+/* In the payload of the orders; @size, @bytes: for what OWN does. */
 struct box {
 	struct order order;
 	struct answer answer;
 	uint32_t stop;
+	uint32_t size;
+	uint8_t bytes[256];
 };
+
+/* Return: 0 or a negative errno, or more than 0 for errors of another kind */
+static int (*own_verb)(struct box *box, const struct order *o, struct answer *answer);
 
 static inline void *map_payload(int fd)
 {
@@ -376,6 +382,8 @@ static inline int obey(struct box *box, const struct order *o, struct answer *an
 	case TWIN:
 		victim->twin = true;
 		return 0;
+	case OWN:
+		return own_verb ? own_verb(box, o, answer) : -EINVAL;
 	case QUIT:
 		victim->quit = true;
 		return 0;
@@ -518,5 +526,44 @@ static inline int answered(struct orders *o)
 										\
 	give(o, &__order) ?: answered(o);					\
 })
+
+/* ---- both ------------------------------------------------------------------------------- */
+
+static inline int run_cases(void *unused)
+{
+	(void)unused;
+	return test_harness_run(0, NULL);
+}
+
+/* The harness runs the cases on one machine, in which the other has its part. */
+static inline int be_either(void)
+{
+	struct orders o;
+	int status;
+	pid_t pid;
+
+	if (my_side() == VICTIM)
+		return be_victim();
+	/* The harness ends its process. */
+	pid = se_fork(run_cases, NULL);
+	if (waitpid(pid, &status, 0) != pid)
+		status = -1;
+	if (!se_until(pci_alive(3)) || begin_orders(&o) || tell(&o, .verb = QUIT))
+		printf("# the other side does not end\n");
+	return status ? 1 : 0;
+}
+
+/* Behind the last case, as TEST_HARNESS_MAIN, whose first half is this. @prepare: 0 */
+#define ORDERS_MAIN(prepare)							\
+static void __attribute__((constructor)) __constructor_order_last(void)	\
+{										\
+	if (!__constructor_order)						\
+		__constructor_order = _CONSTRUCTOR_ORDER_BACKWARD;		\
+}										\
+										\
+int main(void)									\
+{										\
+	return (prepare) ?: be_either();					\
+}
 
 #endif /* SELFTESTS_PCI_ORDERS_H */

@@ -16,7 +16,7 @@ import sys
 TOP = os.environ.get("abs_top_srcdir") or os.path.join(os.path.dirname(__file__), "..")
 DECLARED = re.compile(r"^DOCA_(?:STABLE|EXPERIMENTAL)\n([^;]*?)\b(doca_\w+)\(", re.M)
 INLINE = re.compile(r"^static inline ([^;{]*?)\b(doca_\w+)\(", re.M)
-CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|EACH_FILE_FAILS|FAILS|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
+CALL = re.compile(r"\b(OK|ENDS|EACH_FAILS|EACH_FILE_FAILS|FAILS|REFUSED|(?:ASSERT|EXPECT)_EQ)\(\s*(?:(\w+),\s*)?(doca_\w+)\(")
 ROW = re.compile(r"^\| `(doca_\w+)` \| ([^|]*) \|([^|\n]*)\|$", re.M)
 COMMENT = re.compile(r"/\*\*\s*(?:\n \* )?(doca_\w+)\(\) - (?:(?!\*/).)*?\bReturn:(.*?)\*/", re.S)
 
@@ -54,7 +54,7 @@ def expected(text):
             wanted = {"NO_MEMORY", "OPERATING_SYSTEM"}
         elif macro in ("OK", "ENDS"):
             wanted = {"SUCCESS"}
-        elif macro == "FAILS":
+        elif macro in ("FAILS", "REFUSED"):
             wanted = {first}
         elif first.startswith("DOCA_ERROR_") or first == "DOCA_SUCCESS":
             wanted = {re.sub("^DOCA_(ERROR_)?", "", first)}

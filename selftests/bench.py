@@ -16,6 +16,7 @@ import tempfile
 
 BUILD = os.environ.get("abs_top_builddir", ".")
 BENCH = os.path.join(BUILD, "bench/syncevent-bench")
+DOCA = os.path.join(BUILD, "bench/syncevent-doca-bench")
 HANG = 600
 # As thresholds-1000, but a burden to whoever else uses this machine.
 LEFT_OUT = "thresholds-10000"
@@ -39,6 +40,14 @@ TARGETS = {
               ("BLOCK wait", "condition variable"): 1, ("BLOCK wait", "eventfd"): 1},
     "epoll": {("queue", "eventfd"): 1.3},
 }
+# Those of the program for libsyncevent-doca, and what they hope for.
+DOCA_PAIRS = {
+    "update_set": ("update_set", "atomic exchange", 1.5),
+    "update_add": ("update_add", "atomic fetch_add", 1.5),
+    "progress": ("10000 waits", "one wait", 3),
+    "callback": ("callback", "eventfd", 1.5),
+    "callback-one-cpu": ("callback", "eventfd", 1.5),
+}
 CALLS = {
     "system calls of 1000 updates below a GT waiter's threshold": 0,
     "system calls of the update that passes it": 1,
@@ -59,9 +68,9 @@ def want(condition, what):
         raise Wrong(what)
 
 
-def bench(*arguments, status=0, before=()):
+def bench(*arguments, status=0, before=(), program=BENCH):
     """Run it; what it printed."""
-    done = subprocess.run([*before, BENCH, *arguments], stdin=subprocess.DEVNULL,
+    done = subprocess.run([*before, program, *arguments], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=HANG, check=False,
                           env={**os.environ, "SYNCEVENT_PROVIDER": "shm"})
@@ -193,6 +202,26 @@ def image():
             want(file.read(8) == b"\x89PNG\r\n\x1a\n", "no PNG image")
 
 
+def doca():
+    """The other program: each of its benchmarks has a ratio with a target, and counts."""
+    report = json.loads(bench("--quick", "--runs", "2", "--json", program=DOCA))
+    want([b["name"] for b in report["benchmarks"]] == list(DOCA_PAIRS), "other benchmarks")
+    for result in report["benchmarks"]:
+        name, (ours, peer, target) = result["name"], DOCA_PAIRS[result["name"]]
+        want([(s["name"], s["ours"]) for s in result["sides"]] == [(ours, True), (peer, False)],
+             "%s: other sides" % name)
+        if "not_run" in result["sides"][0]:
+            want(result["sides"][0]["not_run"] == "not run: needs two CPUs", "%s did not run" % name)
+            continue
+        for side in result["sides"]:
+            check_spread(side, name)
+            want(side["min"] > 0, "%s took no time" % name)
+        want([r["target"] for r in result["ratios"]] == [target], "%s: target" % name)
+        counted = [(c["value"] >= 0, c.get("expected")) for c in result["counts"]]
+        want(counted == ([(True, None), (True, 0)] if name == "callback" else []),
+             "%s: counts %s" % (name, counted))
+
+
 def usage():
     """Mistakes are told from failures."""
     for wrong in (["--runs", "0"], ["--runs", "102"], ["--runs", "9x"], ["--nonsense"],
@@ -225,6 +254,8 @@ def main():
         ("one CPU", one_cpu),
         ("text", text),
         ("plot", image),
+        ("libsyncevent-doca's own program", doca) if os.path.exists(DOCA) else
+        ("libsyncevent-doca's own program # SKIP not built (--disable-doca)", lambda: None),
         ("usage", usage),
     ]
     print("1..%d" % len(cases))

@@ -534,6 +534,75 @@ TEST(a_child_has_copies)
 	syncevent_close(b.ev);
 }
 
+/* ---- who is woken --------------------------------------------------------------- */
+
+TEST(who_watches_in_this_process_is_told_by_the_publisher)
+{
+	struct both b = { .ev = make(0) };
+	struct syncevent *other;
+	unsigned long before;
+
+	ASSERT_NE(NULL, b.ev);
+	never_recheck = true;
+	ASSERT_EQ(0, syncevent_queue_create(&b.q));
+	ASSERT_EQ(0, syncevent_dup(&other, b.ev, 0));
+	ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_GE, 1, 1));
+	ASSERT_EQ(0, add(b.q, b.ev, SYNCEVENT_GE, 2, 2));
+	ASSERT_TRUE(se_until(helper() && asleep(getpid(), helper())));
+	before = __atomic_load_n(&futex_wakes, __ATOMIC_RELAXED);
+	/* By another handle; and who is left has asked again. */
+	ASSERT_EQ(0, syncevent_set(other, 1));
+	ASSERT_EQ(POLLIN, readable(syncevent_queue_fd(b.q), 0));
+	ASSERT_EQ(1, reap_one(b.q));
+	ASSERT_EQ(0, syncevent_set(other, 2));
+	ASSERT_EQ(POLLIN, readable(syncevent_queue_fd(b.q), 0));
+	ASSERT_EQ(2, reap_one(b.q));
+	/* Once each for those who sleep on seq, and not for the thread. */
+	ASSERT_EQ(before + 2, __atomic_load_n(&futex_wakes, __ATOMIC_RELAXED));
+	syncevent_queue_close(b.q);
+	syncevent_close(other);
+	syncevent_close(b.ev);
+}
+
+struct two {
+	struct both b;
+	bool *ready;
+};
+
+static int watch_as_well(void *arg)
+{
+	struct two *two = arg;
+	struct syncevent_queue *q;
+
+	if (syncevent_queue_create(&q) || add(q, two->b.ev, SYNCEVENT_GE, 1, 1))
+		return 1;
+	if (!se_until(helper() && asleep(getpid(), helper())))
+		return 2;
+	__atomic_store_n(two->ready, true, __ATOMIC_RELEASE);
+	return reap_one(q) == 1 ? 0 : 3;
+}
+
+TEST(who_watches_in_two_processes_is_told_in_both)
+{
+	struct two two = { .b.ev = make(0), .ready = shared(sizeof(bool)) };
+	pid_t child;
+
+	CHILDREN_MAKE_THREADS();
+	ASSERT_NE(NULL, two.b.ev);
+	ASSERT_NE(NULL, two.ready);
+	never_recheck = true;
+	ASSERT_EQ(0, syncevent_queue_create(&two.b.q));
+	ASSERT_EQ(0, add(two.b.q, two.b.ev, SYNCEVENT_GE, 1, 1));
+	child = se_fork(watch_as_well, &two);
+	ASSERT_LT(0, child);
+	ASSERT_TRUE(se_until(__atomic_load_n(two.ready, __ATOMIC_ACQUIRE)));
+	ASSERT_EQ(0, syncevent_set(two.b.ev, 1));
+	ASSERT_EQ(0, se_wait_child(child));
+	ASSERT_EQ(1, reap_one(two.b.q));
+	syncevent_queue_close(two.b.q);
+	syncevent_close(two.b.ev);
+}
+
 struct busy {
 	struct se_thread t;
 	struct both *b;

@@ -391,7 +391,7 @@ static unsigned int gather(struct se_word *words, struct se_slice *slice)
 		se_watch_less(w);
 	}
 	/* A slice of another kind, an hour perhaps, is not the one to go on with. */
-	if (helper.fresh || !slice->silent || !was_silent)
+	if (helper.fresh || helper.deep || slice->silent != was_silent)
 		slice->ns = 0;
 	helper.fresh = false;
 

@@ -121,7 +121,8 @@ static void start_event(struct party *p)
 {
 	p->ctx = STEP(doca_sync_event_as_ctx(p->event));
 	DO(doca_sync_event_task_get_set_conf(p->event, get_done, get_failed, 1));
-	DO(doca_sync_event_task_notify_add_set_conf(p->event, notify_add_done, notify_add_failed, 1));
+	DO(doca_sync_event_task_notify_add_set_conf(p->event, notify_add_done,
+						    notify_add_failed, 1));
 	DO(doca_sync_event_task_wait_eq_set_conf(p->event, wait_eq_done, wait_eq_failed, 1));
 	DO(doca_pe_connect_ctx(p->end.pe, p->ctx));
 	DO(doca_ctx_set_user_data(p->ctx, (union doca_data){ .ptr = &p->seen }));

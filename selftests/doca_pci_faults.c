@@ -210,7 +210,7 @@ static unsigned int wrong_ends(FIXTURE_DATA(pair) *self, doca_error_t wanted)
 		end = se_join(&self->waiters[i].t);
 		if (end == (int)wanted)
 			continue;
-		printf("# %s%s: %s\n", i < WAYS ? ways[i] : "of its own: ", i < WAYS ? "" : ways[EQ_YIELD],
+		printf("# %s: %s\n", i < WAYS ? ways[i] : "wait_eq_yield, of its own event",
 		       end == SE_HUNG ? "it hangs" : doca_error_get_name((doca_error_t)end));
 		n++;
 	}

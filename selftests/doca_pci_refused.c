@@ -286,8 +286,8 @@ static int without_files(FIXTURE_DATA(refusals) *self)
 
 	REFUSED(OPERATING_SYSTEM, doca_pe_create(&pe));
 	REFUSED(OPERATING_SYSTEM, doca_sync_event_start(event));
-	REFUSED(OPERATING_SYSTEM, doca_sync_event_create_from_export(self->dev, self->blob, self->size,
-								&event));
+	REFUSED(OPERATING_SYSTEM, doca_sync_event_create_from_export(self->dev, self->blob,
+								     self->size, &event));
 	REFUSED(OPERATING_SYSTEM, doca_devinfo_create_list(&list, &n));
 	REFUSED(OPERATING_SYSTEM, doca_devinfo_rep_create_list(self->dev, 0, &reps, &n));
 	return 0;

@@ -45,7 +45,7 @@ def wrong_tests(text, listed):
 
 def wrong_places(text):
     """What a cell of places names that is not there."""
-    folder = "lib" if text.startswith("lib: ") else "kmod"
+    folder = re.match(r"(?:(lib|lib/doca): )?", text).group(1) or "kmod"
     sources = {os.path.basename(path): read(path)
                for path in glob.glob(os.path.join(TOP, folder, "*.[ch]")) +
                glob.glob(os.path.join(TOP, "include/syncevent/*.h"))}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 """docs/hazards.md names tests, functions and mutants that exist, and all mutants;
-each mutant is refuted by a test of its row."""
+each mutant is refuted by a test of its row, and applies."""
 
 import glob
 import os
 import re
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -57,6 +58,15 @@ def wrong_places(text):
             yield "no %s in %s/" % (function, folder)
 
 
+def does_not_apply(mutant):
+    """What patch(1) says of it, as selftests/mutants/run calls it; "" if it applies."""
+    with open(os.path.join(HERE, "mutants", mutant + ".patch"), encoding="utf-8") as text:
+        done = subprocess.run(["patch", "-p1", "-s", "-f", "-F0", "--dry-run", "-r", "-", "-d", TOP],
+                              stdin=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+    return done.returncode and (done.stdout.strip() or "failed")
+
+
 def main():
     """Print TAP."""
     listed = {line.split()[0] for line in read(HERE, "tests.conf").splitlines()
@@ -68,7 +78,7 @@ def main():
     table = list(rows())
     named = set()
     numbers = 0
-    print("1..%d" % (len(table) + 1))
+    print("1..%d" % (len(table) + 2))
     for number, cells in enumerate(table, 1):
         numbered = cells[0].isdigit()
         tests = cells[4] if numbered else cells[2]
@@ -92,6 +102,10 @@ def main():
     print("%s %d - all mutants are named" % ("not ok" if missing else "ok", len(table) + 1))
     for name in missing:
         print("# no row names " + name)
+    stale = {name: why for name in sorted(refuted_by) if (why := does_not_apply(name))}
+    print("%s %d - all mutants apply" % ("not ok" if stale else "ok", len(table) + 2))
+    for name, why in stale.items():
+        print("# %s: %s" % (name, why.replace("\n", "; ")))
 
 
 sys.exit(main())

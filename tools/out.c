@@ -13,8 +13,6 @@
 #include <wchar.h>
 #include <wctype.h>
 
-#include <libsmartcols.h>
-
 #include "tool.h"
 
 #define DEVICE	"/dev/syncevent"
@@ -142,44 +140,6 @@ int tool_json_print(struct json_object *object)
 	json_object_put(object);
 	json_failed = false;
 	return text ? TOOL_OK : tool_fail("print the result", NULL, -ENOMEM);
-}
-
-/* ---- tables ------------------------------------------------------------------------- */
-
-struct libscols_table *tool_table(const struct tool_column *columns, size_t n)
-{
-	struct libscols_table *table = scols_new_table();
-	size_t i;
-
-	for (i = 0; table && i < n; i++) {
-		if (!scols_table_new_column(table, columns[i].name, 0,
-					    columns[i].right ? SCOLS_FL_RIGHT : 0)) {
-			scols_unref_table(table);
-			table = NULL;
-		}
-	}
-	return table;
-}
-
-int tool_table_line(struct libscols_table *table, const char *const *cells, size_t n)
-{
-	struct libscols_line *line = scols_table_new_line(table, NULL);
-	size_t i;
-
-	if (!line)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		if (scols_line_set_data(line, i, cells[i] ? cells[i] : ""))
-			return -ENOMEM;
-	return 0;
-}
-
-int tool_table_print(struct libscols_table *table)
-{
-	int err = !scols_table_is_empty(table) && scols_print_table(table) ? -ENOMEM : 0;
-
-	scols_unref_table(table);
-	return err;
 }
 
 int tool_flush(void)

@@ -166,18 +166,6 @@ struct json_object *tool_json_string(const char *text);
 /* Prints @object as one line, frees it, and returns what to exit with. */
 int tool_json_print(struct json_object *object);
 
-struct tool_column {
-	const char *name;
-	bool right;		/* numbers */
-};
-
-/* An empty table; NULL: no memory. */
-struct libscols_table *tool_table(const struct tool_column *columns, size_t n);
-/* A line with a cell for each column; NULL is an empty one. Returns 0 or -ENOMEM. */
-int tool_table_line(struct libscols_table *table, const char *const *cells, size_t n);
-/* Prints and frees it; nothing if it has no line. Returns 0 or -ENOMEM. */
-int tool_table_print(struct libscols_table *table);
-
 /* Pushes out what was printed. Returns 0 or a negative errno. */
 int tool_flush(void);
 
@@ -195,5 +183,19 @@ int tool_fail_event(const struct tool_args *args, const char *what, int err);
 
 /* Whether a synceventfs is mounted on @folder. */
 bool tool_names_mounted(const char *folder);
+
+/* ---- tables: table.c ------------------------------------------------------------- */
+
+struct tool_column {
+	const char *name;
+	bool right;		/* numbers */
+};
+
+/* An empty table; NULL: no memory. */
+struct libscols_table *tool_table(const struct tool_column *columns, size_t n);
+/* A line with a cell for each column; NULL is an empty one. Returns 0 or -ENOMEM. */
+int tool_table_line(struct libscols_table *table, const char *const *cells, size_t n);
+/* Prints and frees it; nothing if it has no line. Returns 0 or -ENOMEM. */
+int tool_table_print(struct libscols_table *table);
 
 #endif /* TOOL_H */

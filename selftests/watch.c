@@ -186,12 +186,15 @@ static void dawdle(uint64_t round)
 static int publish_fn(void *arg)
 {
 	struct lockstep *l = arg;
+	unsigned int spins;
 	uint64_t i;
 	int k;
 
 	for (i = 1; i <= l->rounds; i++) {
-		while (__atomic_load_n(&l->go, __ATOMIC_ACQUIRE) < i)
-			;
+		/* On a busy machine it may wait for this very CPU. */
+		for (spins = 1; __atomic_load_n(&l->go, __ATOMIC_ACQUIRE) < i; spins++)
+			if (!(spins % 4096))
+				sched_yield();
 		dawdle(i / 41);
 		for (k = 0; k < l->each; k++)
 			if (syncevent_add(l->ev, 1, NULL))

@@ -32,6 +32,7 @@
  * @on: in which queue it is waited for
  * @file: in memory, for copies
  * @open: there may be more clients
+ * @answered: the nonce of the last client with each K: its name is not always gone at once
  */
 struct sed_pci_door {
 	struct sed_work bell;
@@ -40,6 +41,7 @@ struct sed_pci_door {
 	enum syncevent_provider on;
 	int file;
 	bool open;
+	uint64_t answered[WAITING_MAX];
 };
 
 uint64_t sed_pci_random(void)
@@ -178,16 +180,6 @@ int sed_pci_answered(struct sed_pci_link *link)
 
 /* ---- servers ------------------------------------------------------------------------- */
 
-static bool is_known(const struct sed_comch *comch, uint64_t nonce)
-{
-	const struct doca_comch_connection *conn;
-
-	TAILQ_FOREACH(conn, &comch->conns, link)
-		if (conn->pci && conn->pci->nonce == nonce)
-			return true;
-	return false;
-}
-
 /* The server's end of a link. Return: 0, and @theirs is the link's; or an error */
 static int answer(struct doca_comch_connection *conn, struct syncevent *theirs, uint8_t *out,
 		  uint64_t nonce)
@@ -205,7 +197,6 @@ static int answer(struct doca_comch_connection *conn, struct syncevent *theirs, 
 	}
 	conn->pci->theirs = theirs;
 	conn->pci->out = out;
-	conn->pci->nonce = nonce;
 	conn->pci->hello = true;
 	conn->state = SED_CONN_NEW;
 	return 0;
@@ -226,7 +217,7 @@ static struct doca_comch_connection *receive_client(struct sed_pci_door *door, i
 		return NULL;
 	if (sed_pci_end_payload(theirs, &out) ||
 	    sed_pci_copy(door->file, &nonce, out + SED_PCI_NONCE_AT, sizeof(nonce)) ||
-	    is_known(comch, nonce))
+	    nonce == door->answered[k])
 		goto err_close;
 	conn = sed_comch_incoming(comch);
 	if (!conn)
@@ -235,6 +226,8 @@ static struct doca_comch_connection *receive_client(struct sed_pci_door *door, i
 		(void)sed_conn_end(conn, DOCA_ERROR_CONNECTION_RESET);
 		goto err_close;
 	}
+	/* Not whether there is a connection: one that has ended must not come again by itself. */
+	door->answered[k] = nonce;
 	if (!sed_conn_poll(conn) || conn->state != SED_CONN_UP)
 		return NULL;
 	sed_pci_link_wait(conn->pci);

@@ -38,7 +38,7 @@
  * @own: this end's event; @in: its payload
  * @theirs: the other end's, or NULL; @out: its payload
  * @door: client: the server's, until it has answered
- * @nonce: of the link
+ * @nonce: a client's
  * @file: in memory, for copies
  * @rings: how often there was something to say
  * @taken: packets from @in

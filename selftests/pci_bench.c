@@ -11,7 +11,7 @@
 #include <syncevent/inline.h>
 
 #define RUNS		9	/* at most; 3 where it is tried out only */
-#define TURNS		2000	/* round trips of spinners in a run */
+#define TURNS		20000	/* round trips of spinners in a run */
 #define SLEEPS		500	/* of sleepers */
 #define EVENTS		500	/* that each side makes: 1,000 in all */
 

@@ -258,7 +258,7 @@ static void live_and_die(struct end *end, bool server, const char *name)
 }
 
 #define CROWD		4
-#define CROWDS		20
+#define CROWDS		((unsigned int)se_times(20))
 
 /* Clients that come while the server answers others: none waits for an answer it has had. */
 TEST_F(machines, crowd)

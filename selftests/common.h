@@ -376,6 +376,40 @@ static inline int se_poll(int fd, int timeout_ms)
 	return ret < 0 ? -errno : p.revents;
 }
 
+/* ---- files of the kernel ----------------------------------------------------------- */
+
+/* The first line of a file, without its end. */
+static inline int se_read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	if (n < 0)
+		ret = -errno;
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return ret;
+}
+
+/* As a shell's > does. */
+static inline int se_write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	if (n != (ssize_t)strlen(text))
+		ret = n < 0 ? -errno : -EIO;
+	close(fd);
+	return ret;
+}
+
 /* ---- tasks that sleep ------------------------------------------------------------ */
 
 /*
@@ -508,12 +542,7 @@ static inline int se_join(struct se_thread *t)
 /* The scheduler gives others 5 % of the CPU of a real-time task, unless told not to. */
 static inline int se_no_rt_throttling(void)
 {
-	int fd = open("/proc/sys/kernel/sched_rt_runtime_us", O_WRONLY | O_CLOEXEC);
-	int ret = fd < 0 || write(fd, "-1", 2) != 2 ? -EPERM : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	return se_write_text("/proc/sys/kernel/sched_rt_runtime_us", "-1") ? -EPERM : 0;
 }
 
 /*

@@ -41,18 +41,6 @@ int ioctl(int fd, unsigned long command, ...)
 
 #define DRIVER	"/sys/bus/pci/drivers/syncevent/"
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* ---- devices ------------------------------------------------------------------------- */
 
 /**
@@ -89,7 +77,7 @@ FIXTURE_TEARDOWN(refusals)
 	ENDS(doca_sync_event_destroy(self->event));
 	/* Wherever the test failed, the next one wants it. */
 	if (access(PCI_DEV, F_OK))
-		EXPECT_EQ(0, put(DRIVER "bind", self->place));
+		EXPECT_EQ(0, se_write_text(DRIVER "bind", self->place));
 	ENDS(doca_dev_close(self->dev));
 }
 
@@ -297,16 +285,14 @@ TEST_F(refusals, machine_without_files)
 {
 	char before[32] = "";
 	struct stat st;
-	int fd, status;
+	int status;
 
-	fd = open("/proc/sys/fs/file-max", O_RDONLY | O_CLOEXEC);
-	ASSERT_LT(0, read(fd, before, sizeof(before) - 1));
-	close(fd);
+	ASSERT_EQ(0, se_read_text("/proc/sys/fs/file-max", before, sizeof(before)));
 	ASSERT_EQ(0, stat(PCI_DEV, &st));
 	ASSERT_EQ(0, chmod(PCI_DEV, 0666));
-	ASSERT_EQ(0, put("/proc/sys/fs/file-max", "0"));
+	ASSERT_EQ(0, se_write_text("/proc/sys/fs/file-max", "0"));
 	status = AS_NOBODY(without_files(self));
-	EXPECT_EQ(0, put("/proc/sys/fs/file-max", before));
+	EXPECT_EQ(0, se_write_text("/proc/sys/fs/file-max", before));
 	EXPECT_EQ(0, chmod(PCI_DEV, st.st_mode & 07777));
 	EXPECT_EQ(0, status);
 }
@@ -366,7 +352,7 @@ TEST_F(refusals, device_unbound)
 	OK(doca_sync_event_task_wait_eq_alloc_init(a.event, 7, SE_ALL, no_data, &eq));
 	OK(doca_task_submit(AS_TASK(wait_eq, eq)));
 
-	ASSERT_EQ(0, put(DRIVER "unbind", self->place));
+	ASSERT_EQ(0, se_write_text(DRIVER "unbind", self->place));
 	ASSERT_TRUE(se_until(access(PCI_DEV, F_OK)));
 	without_device(_metadata, self, &server, &client, &a);
 	doca_task_free(AS_TASK(wait_eq, eq));
@@ -375,7 +361,7 @@ TEST_F(refusals, device_unbound)
 	OK(doca_pe_destroy(a.pe));
 	OK(doca_sync_event_destroy(self->event));
 
-	ASSERT_EQ(0, put(DRIVER "bind", self->place));
+	ASSERT_EQ(0, se_write_text(DRIVER "bind", self->place));
 	ASSERT_TRUE(se_until(!access(PCI_DEV, F_OK)));
 	/* The device is as good as before, and all that was made by its name. */
 	self->event = make_event(self->dev);

@@ -14,18 +14,6 @@
 
 #define DEBUGFS	"/sys/kernel/debug/"
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /**
  * struct faults - what is made to fail
  * @s: the objects
@@ -49,13 +37,13 @@ FIXTURE_SETUP(faults)
 	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->nth) TH_LOG("the kernel has no fault injection");
 	/* By default only allocations that may not sleep fail, or large ones. */
-	ASSERT_EQ(0, write_text(DEBUGFS "failslab/ignore-gfp-wait", "N"));
-	ASSERT_EQ(0, write_text(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N"));
-	ASSERT_EQ(0, write_text(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N"));
-	ASSERT_EQ(0, write_text(DEBUGFS "fail_page_alloc/min-order", "0"));
-	ASSERT_EQ(0, write_text(DEBUGFS "failslab/verbose", "0"));
-	ASSERT_EQ(0, write_text(DEBUGFS "fail_page_alloc/verbose", "0"));
-	write_text(DEBUGFS "fail_usercopy/verbose", "0");
+	ASSERT_EQ(0, se_write_text(DEBUGFS "failslab/ignore-gfp-wait", "N"));
+	ASSERT_EQ(0, se_write_text(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N"));
+	ASSERT_EQ(0, se_write_text(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N"));
+	ASSERT_EQ(0, se_write_text(DEBUGFS "fail_page_alloc/min-order", "0"));
+	ASSERT_EQ(0, se_write_text(DEBUGFS "failslab/verbose", "0"));
+	ASSERT_EQ(0, se_write_text(DEBUGFS "fail_page_alloc/verbose", "0"));
+	se_write_text(DEBUGFS "fail_usercopy/verbose", "0");
 	ASSERT_EQ(0, se_subject_open(&self->s));
 }
 

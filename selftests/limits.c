@@ -19,34 +19,6 @@
 /* Users that own nothing else. Each test takes its own. */
 #define UID(n)		(40000 + (n))
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
-static int read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return 0;
-}
-
 static uint64_t dev_info(size_t offset)
 {
 	struct syncevent_dev_info d;
@@ -79,15 +51,15 @@ FIXTURE_SETUP(limits)
 	struct rlimit many = { 70000, 70000 };
 
 	ASSERT_EQ(0, geteuid()) TH_LOG("this test must be run by root");
-	ASSERT_EQ(0, read_text(PARAMETERS "events_max", self->events_max, 32));
-	ASSERT_EQ(0, read_text(PARAMETERS "entries_max", self->entries_max, 32));
+	ASSERT_EQ(0, se_read_text(PARAMETERS "events_max", self->events_max, 32));
+	ASSERT_EQ(0, se_read_text(PARAMETERS "entries_max", self->entries_max, 32));
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &many));
 }
 
 FIXTURE_TEARDOWN(limits)
 {
-	EXPECT_EQ(0, write_text(PARAMETERS "events_max", self->events_max));
-	EXPECT_EQ(0, write_text(PARAMETERS "entries_max", self->entries_max));
+	EXPECT_EQ(0, se_write_text(PARAMETERS "events_max", self->events_max));
+	EXPECT_EQ(0, se_write_text(PARAMETERS "entries_max", self->entries_max));
 }
 
 /*
@@ -157,7 +129,7 @@ static int one_event(void *arg)
 
 TEST_F(limits, events_of_a_user)
 {
-	ASSERT_EQ(0, write_text(PARAMETERS "events_max", "10"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "events_max", "10"));
 	EXPECT_EQ(0, se_wait_child(se_fork(ten_events, NULL)));
 	EXPECT_EQ(0, se_wait_child(se_fork(one_event, NULL)));
 	/* They have exited and left nothing. */
@@ -172,11 +144,11 @@ TEST_F(limits, lowered_below_what_is_there)
 
 	ASSERT_LE(0, a);
 	ASSERT_LE(0, b);
-	ASSERT_EQ(0, write_text(PARAMETERS "events_max", "1"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "events_max", "1"));
 	EXPECT_EQ(-EMFILE, se_create(0));
 	EXPECT_EQ(0, se_get(a, &v));
 	EXPECT_EQ(1, v);
-	ASSERT_EQ(0, write_text(PARAMETERS "events_max", "0"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "events_max", "0"));
 	EXPECT_EQ(-EMFILE, se_create(0));
 	close(a);
 	close(b);
@@ -193,8 +165,8 @@ static int write_parameters(void *arg)
 	WANT(!become(UID(3)));
 	for (int i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), PARAMETERS "%s", names[i]);
-		WANT(write_text(path, "1") == -EACCES);
-		WANT(read_text(path, text, sizeof(text)) == 0);
+		WANT(se_write_text(path, "1") == -EACCES);
+		WANT(se_read_text(path, text, sizeof(text)) == 0);
 	}
 	(void)arg;
 	return 0;
@@ -216,10 +188,10 @@ static int in_user_namespaces(void *arg)
 	for (int depth = 0; depth < 3; depth++) {
 		WANT(!unshare(CLONE_NEWUSER));
 		snprintf(map, sizeof(map), "0 %u 1", depth ? 0 : UID(4));
-		WANT(!write_text("/proc/self/uid_map", map));
+		WANT(!se_write_text("/proc/self/uid_map", map));
 		/* A user without a group there could not go one deeper. */
-		WANT(!write_text("/proc/self/setgroups", "deny"));
-		WANT(!write_text("/proc/self/gid_map", map));
+		WANT(!se_write_text("/proc/self/setgroups", "deny"));
+		WANT(!se_write_text("/proc/self/gid_map", map));
 		WANT(geteuid() == 0);
 		WANT(INFO(events) == 10);
 		WANT(se_create(0) == -EMFILE);
@@ -230,7 +202,7 @@ static int in_user_namespaces(void *arg)
 
 TEST_F(limits, user_namespaces_do_not_evade)
 {
-	ASSERT_EQ(0, write_text(PARAMETERS "events_max", "10"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "events_max", "10"));
 	if (access("/proc/self/ns/user", F_OK))
 		SKIP(return, "the kernel has no user namespaces");
 	/* The first write opens it: only a process without other threads may. */
@@ -268,7 +240,7 @@ TEST_F(limits, the_creator_pays_until_the_last_file_is_closed)
 	uint64_t mine = INFO(events), left = 10;
 	int sock[2], fd[10];
 
-	ASSERT_EQ(0, write_text(PARAMETERS "events_max", "10"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "events_max", "10"));
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, sock));
 	ASSERT_EQ(0, se_wait_child(se_fork(pass_events, sock)));
 	/* In flight: no process has them. */
@@ -410,7 +382,7 @@ static int five_entries(void *arg)
 
 TEST_F(limits, entries_of_a_user)
 {
-	ASSERT_EQ(0, write_text(PARAMETERS "entries_max", "5"));
+	ASSERT_EQ(0, se_write_text(PARAMETERS "entries_max", "5"));
 	EXPECT_EQ(0, se_wait_child(se_fork(five_entries, NULL)));
 	EXPECT_EQ(0, se_wait_child(se_fork(five_entries, NULL)));
 }
@@ -449,17 +421,17 @@ static bool have_memcg(void)
 	char controllers[256];
 
 	mkdir(CGROUP, 0755);
-	if (read_text(CGROUP "/cgroup.controllers", controllers, sizeof(controllers)) ||
+	if (se_read_text(CGROUP "/cgroup.controllers", controllers, sizeof(controllers)) ||
 	    !strstr(controllers, "memory"))
 		return false;
-	return !write_text(CGROUP "/cgroup.subtree_control", "+memory");
+	return !se_write_text(CGROUP "/cgroup.subtree_control", "+memory");
 }
 
 static uint64_t memory_current(void)
 {
 	char text[32];
 
-	return read_text(GROUP "/memory.current", text, sizeof(text)) ? SE_MAX :
+	return se_read_text(GROUP "/memory.current", text, sizeof(text)) ? SE_MAX :
 	       strtoull(text, NULL, 10);
 }
 
@@ -468,7 +440,7 @@ static int enter_group(void)
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", getpid());
-	return write_text(GROUP "/cgroup.procs", pid);
+	return se_write_text(GROUP "/cgroup.procs", pid);
 }
 
 static int thousand_events(void *arg)
@@ -538,7 +510,7 @@ TEST_F(limits, a_small_cgroup_holds)
 	if (!have_memcg())
 		SKIP(return, "the kernel has no memory controller");
 	ASSERT_EQ(0, mkdir(GROUP, 0755));
-	ASSERT_EQ(0, write_text(GROUP "/memory.max", "8M"));
+	ASSERT_EQ(0, se_write_text(GROUP "/memory.max", "8M"));
 	ret = se_wait_child(se_fork(too_many_events, NULL));
 	EXPECT_TRUE(ret == 0 || ret == -SIGKILL) TH_LOG("it ended with %d", ret);
 	EXPECT_EQ(0, se_wait_child(se_fork(no_events, NULL)));

@@ -17,18 +17,6 @@
 /* Users that own nothing else. Each test takes its own. */
 #define UID(n)		(41000 + (n))
 
-static inline int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static inline int mount_at(const char *where, const char *options)
 {
 	return mount("none", where, "synceventfs", 0, options) ? -errno : 0;

@@ -331,11 +331,11 @@ static int after_the_limit(void *arg)
 
 TEST_F(names, limit_of_the_creator)
 {
-	ASSERT_EQ(0, write_text(EVENTS_MAX, "3"));
+	ASSERT_EQ(0, se_write_text(EVENTS_MAX, "3"));
 	EXPECT_EQ(0, se_wait_child(se_fork(at_the_limit, self->dir)));
 	EXPECT_EQ(0, se_wait_child(se_fork(after_the_limit, self->dir)));
 	EXPECT_EQ(1, names_in(self->dir));
-	ASSERT_EQ(0, write_text(EVENTS_MAX, "32768"));
+	ASSERT_EQ(0, se_write_text(EVENTS_MAX, "32768"));
 }
 
 static int in_a_namespace(void *arg)
@@ -349,9 +349,9 @@ static int in_a_namespace(void *arg)
 	WANT(mount_at(dir, NULL) == -EPERM);
 	WANT(!unshare(CLONE_NEWUSER | CLONE_NEWNS));
 	snprintf(map, sizeof(map), "0 %d 1", UID(7));
-	WANT(!write_text("/proc/self/setgroups", "deny"));
-	WANT(!write_text("/proc/self/uid_map", map));
-	WANT(!write_text("/proc/self/gid_map", map));
+	WANT(!se_write_text("/proc/self/setgroups", "deny"));
+	WANT(!se_write_text("/proc/self/uid_map", map));
+	WANT(!se_write_text("/proc/self/gid_map", map));
 	WANT(mount_at(dir, "uid=1") == -EINVAL);
 	WANT(!mount_at(dir, NULL));
 	WANT(!stat(dir, &st) && st.st_uid == 0 && st.st_mode == (S_IFDIR | 01777));
@@ -370,10 +370,10 @@ static int in_a_namespace(void *arg)
 /* In a container: no privilege is asked for, and the namespace's end is the names' end. */
 TEST_F(names, unprivileged_mount_in_a_user_namespace)
 {
-	ASSERT_EQ(0, write_text(EVENTS_MAX, "2"));
+	ASSERT_EQ(0, se_write_text(EVENTS_MAX, "2"));
 	EXPECT_EQ(0, se_wait_child(se_fork(in_a_namespace, self->other)));
 	EXPECT_EQ(0, se_wait_child(se_fork(in_a_namespace, self->other)));
-	ASSERT_EQ(0, write_text(EVENTS_MAX, "32768"));
+	ASSERT_EQ(0, se_write_text(EVENTS_MAX, "32768"));
 }
 
 /* ---- races ----------------------------------------------------------------------- */

@@ -271,17 +271,6 @@ TEST(one_of_many)
 #define SYSFS		"/sys/bus/pci/"
 #define LAST_WORDS	((16U << 20) - 4096)	/* a page that no event has by now */
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 /* Give the device to a driver, whoever has it. */
 static int hand_over(const char *address, const char *from, const char *to)
 {
@@ -289,12 +278,12 @@ static int hand_over(const char *address, const char *from, const char *to)
 	int ret;
 
 	snprintf(path, sizeof(path), SYSFS "drivers/%s/unbind", from);
-	ret = put(path, address);
+	ret = se_write_text(path, address);
 	snprintf(path, sizeof(path), SYSFS "devices/%s/driver_override", address);
 	if (!ret)
-		ret = put(path, to);
+		ret = se_write_text(path, to);
 	snprintf(path, sizeof(path), SYSFS "drivers/%s/bind", to);
-	return ret ?: put(path, address);
+	return ret ?: se_write_text(path, address);
 }
 
 /* Both sides' numbers and turns in the device's memory. */

@@ -620,8 +620,8 @@ TEST_F(pair, twins)
 	close(kmsg);
 	end_orders(&self->o);
 	pci_dev_close();
-	ASSERT_EQ(0, write_text("/sys/bus/pci/drivers/syncevent/unbind", place));
-	ASSERT_EQ(0, write_text("/sys/bus/pci/drivers/syncevent/bind", place));
+	ASSERT_EQ(0, se_write_text("/sys/bus/pci/drivers/syncevent/unbind", place));
+	ASSERT_EQ(0, se_write_text("/sys/bus/pci/drivers/syncevent/bind", place));
 	ASSERT_EQ(0, begin_anew(&self->o));
 }
 

@@ -194,30 +194,51 @@ TEST_F(hostile, lies_about_the_region)
 	}
 }
 
+/* Asleep on an event until the other side has updated it, of which nobody tells. */
+static int await_untold(struct _test_data_hostile *self)
+{
+	int fd = pci_offer("missed", 0, 0), ret;
+	struct se_waiter w;
+
+	if (fd < 0)
+		return fd;
+	ret = se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5);
+	if (ret)
+		return ret;
+	if (!se_waiter_parked(&w) || !meet(self))
+		return -ETIMEDOUT;
+	ret = se_waiter_join(&w);
+	close(fd);
+	return ret;
+}
+
+/* The update, when the other side sleeps. */
+static bool update_untold(struct _test_data_hostile *self)
+{
+	volatile struct syncevent_region_desc *d;
+	volatile struct syncevent_cell *cell;
+
+	if (!meet(self))
+		return false;
+	d = find_desc(&self->s, "missed");
+	if (!d)
+		return false;
+	cell = (void *)(self->memory + self->s.geo.slot +
+			((uint64_t)(d - desc_at(&self->s, 0)) << self->s.geo.slot_shift));
+	cell->value = 5;
+	return true;
+}
+
 /*
  * An entry that found no room is counted: then each event is looked at. That a doorbell was
  * lost as well costs a tick.
  */
 TEST_F(hostile, lost_entries)
 {
-	volatile struct syncevent_region_desc *d;
-	volatile struct syncevent_cell *cell;
-	struct se_waiter w;
-	int fd;
-
 	if (is_owner()) {
-		ASSERT_LE(0, fd = pci_offer("missed", 0, 0));
-		ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
-		ASSERT_TRUE(se_waiter_parked(&w));
-		ASSERT_TRUE(meet(self));
-		EXPECT_EQ(0, se_waiter_join(&w));
-		close(fd);
+		EXPECT_EQ(0, await_untold(self));
 	} else {
-		ASSERT_TRUE(meet(self));
-		ASSERT_TRUE(d = find_desc(&self->s, "missed"));
-		cell = (void *)(self->memory + self->s.geo.slot +
-				((uint64_t)(d - desc_at(&self->s, 0)) << self->s.geo.slot_shift));
-		cell->value = 5;
+		ASSERT_TRUE(update_untold(self));
 		__atomic_add_fetch(&ring_at(&self->s, 1, 0)->overflow, 1, __ATOMIC_RELEASE);
 	}
 	ASSERT_TRUE(meet(self));
@@ -229,30 +250,15 @@ TEST_F(hostile, lost_entries)
  */
 TEST_F(hostile, lost_lives)
 {
-	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
-	volatile struct syncevent_region_desc *d;
-	volatile struct syncevent_cell *cell;
-	struct se_waiter w;
-	int fd = -1;
-
 	if (is_owner()) {
-		ASSERT_LE(0, fd = pci_offer("missed", 0, 0));
-		ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
-		ASSERT_TRUE(se_waiter_parked(&w));
-		ASSERT_TRUE(meet(self));
-		EXPECT_EQ(0, se_waiter_join(&w));
-		close(fd);
+		EXPECT_EQ(0, await_untold(self));
 	} else {
-		ASSERT_TRUE(meet(self));
-		ASSERT_TRUE(d = find_desc(&self->s, "missed"));
-		cell = (void *)(self->memory + self->s.geo.slot +
-				((uint64_t)(d - desc_at(&self->s, 0)) << self->s.geo.slot_shift));
-		cell->value = 5;
+		ASSERT_TRUE(update_untold(self));
 		ASSERT_EQ(0, unbind(self));
 	}
 	ASSERT_TRUE(meet(self));
 	if (!is_owner()) {
-		EXPECT_EQ(0, me->epoch);
+		EXPECT_EQ(0, side_at(&self->s, 1)->epoch);
 		ASSERT_EQ(0, bind_again(self));
 	}
 	ASSERT_TRUE(meet(self));

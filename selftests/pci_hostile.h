@@ -46,15 +46,9 @@ FIXTURE(hostile) {
 static inline int write_to(const char *folder, const char *file, const char *text)
 {
 	char path[256];
-	int fd, ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	return se_write_text(path, text);
 }
 
 static inline int unbind(struct _test_data_hostile *self)

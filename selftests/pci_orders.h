@@ -84,54 +84,26 @@ static inline int use_plugged(void)
 
 /* ---- files of the module -------------------------------------------------------------- */
 
-static inline int read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return 0;
-}
-
-static inline int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static inline int set_limit(unsigned int ms)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", ms);
-	return write_text("/sys/module/syncevent/parameters/peer_timeout_ms", text);
+	return se_write_text("/sys/module/syncevent/parameters/peer_timeout_ms", text);
 }
 
 static inline unsigned int get_limit(void)
 {
 	char text[16] = "";
 
-	read_text("/sys/module/syncevent/parameters/peer_timeout_ms", text, sizeof(text));
+	se_read_text("/sys/module/syncevent/parameters/peer_timeout_ms", text, sizeof(text));
 	return (unsigned int)strtoul(text, NULL, 10);
 }
 
 /* "ADDRESS=SIDE,ADDRESS=SIDE", as it was loaded; the first is that of PCI_DEV. */
 static inline int get_places(char *places, size_t size)
 {
-	return read_text("/sys/module/syncevent/parameters/pci_side", places, size);
+	return se_read_text("/sys/module/syncevent/parameters/pci_side", places, size);
 }
 
 static inline int module_unload(void)

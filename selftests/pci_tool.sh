@@ -57,7 +57,7 @@ shows_both() {
 	syncevent peers | sed 's/[0-9]* of 1024/0 of 1024/; s/ *$//' | diff "$work/wanted" - >>"$log"
 }
 
-echo "1.."$((SE_SIDE ? 14 : 26))
+echo "1.."$((SE_SIDE ? 15 : 27))
 eventually both_alive
 result $? "both machines are alive"
 address=$(syncevent peers --json | sed 's/.*"address":"\([^"]*\)","attached".*/\1/')
@@ -74,6 +74,9 @@ syncevent info | sed -n 's/^DOCA  *//p' >"$work/doca"
 	echo "on side $((1 - SE_SIDE))         -d 0000:00:10.0 -r $address"
 } | diff - "$work/doca" >>"$log"
 result $? "info tells what DOCA programs take"
+su tester -s /bin/sh -c "$(command -v syncevent) info --json" |
+	grep -q '"doca":\[{"error":"/dev/syncevent_pci0: permission denied: it is for root and the group syncevent"}\]'
+result $? "and who may use them"
 
 mine=job other=ack
 [ "$SE_SIDE" = 0 ] || { mine=ack; other=job; }

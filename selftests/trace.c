@@ -17,18 +17,6 @@
 #define TRACING		"/sys/kernel/tracing/"
 #define INSTANCE	TRACING "instances/syncevent-selftest"
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (*text && write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 FIXTURE(trace) {
 	FILE *trace;
 };
@@ -53,14 +41,14 @@ __attribute__((destructor)) static void end(void)
 FIXTURE_SETUP(trace)
 {
 	ASSERT_TRUE(!mkdir(INSTANCE, 0700) || errno == EEXIST) TH_LOG("no tracefs? errno %d", errno);
-	ASSERT_EQ(0, write_text(INSTANCE "/events/syncevent/enable", "1"));
-	ASSERT_EQ(0, write_text(INSTANCE "/trace", ""));
+	ASSERT_EQ(0, se_write_text(INSTANCE "/events/syncevent/enable", "1"));
+	ASSERT_EQ(0, se_write_text(INSTANCE "/trace", ""));
 	self->trace = NULL;
 }
 
 FIXTURE_TEARDOWN(trace)
 {
-	write_text(INSTANCE "/events/syncevent/enable", "0");
+	se_write_text(INSTANCE "/events/syncevent/enable", "0");
 	if (self->trace)
 		fclose(self->trace);
 }

@@ -41,22 +41,6 @@ static bool until_deleted(void)
 	return se_until(!delete());
 }
 
-static int read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return 0;
-}
-
 /*
  * The device is opened by each test itself, and closed again: se_dev() would keep
  * it open.
@@ -321,14 +305,14 @@ TEST_F(unload, parameters)
 		snprintf(path, sizeof(path), SYS "/parameters/%s", t[i].name);
 		ASSERT_EQ(0, stat(path, &st)) TH_LOG("%s", path);
 		EXPECT_EQ(0644, st.st_mode & 07777) TH_LOG("%s", path);
-		ASSERT_EQ(0, read_text(path, text, sizeof(text)));
+		ASSERT_EQ(0, se_read_text(path, text, sizeof(text)));
 		EXPECT_STREQ(t[i].standard, text) TH_LOG("%s", path);
 	}
 	ASSERT_TRUE(until_deleted());
 	ASSERT_EQ(0, insert("events_max=7 entries_max=8 silent_min_us=9 silent_max_us=10"));
 	for (int i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), SYS "/parameters/%s", t[i].name);
-		ASSERT_EQ(0, read_text(path, text, sizeof(text)));
+		ASSERT_EQ(0, se_read_text(path, text, sizeof(text)));
 		EXPECT_EQ(7 + i, atoi(text)) TH_LOG("%s", path);
 	}
 	ASSERT_TRUE(until_deleted());
@@ -352,11 +336,11 @@ TEST_F(unload, taint)
 {
 	char text[64];
 
-	ASSERT_EQ(0, read_text(SYS "/taint", text, sizeof(text)));
+	ASSERT_EQ(0, se_read_text(SYS "/taint", text, sizeof(text)));
 	EXPECT_NE(NULL, strchr(text, 'O'));
 	EXPECT_EQ(strlen(text), strspn(text, "OE")) TH_LOG("taints: %s", text);
 	/* 12: out of tree, 13: unsigned; 9 would be a warning, 7 an oops. */
-	ASSERT_EQ(0, read_text("/proc/sys/kernel/tainted", text, sizeof(text)));
+	ASSERT_EQ(0, se_read_text("/proc/sys/kernel/tainted", text, sizeof(text)));
 	EXPECT_EQ(0, strtoul(text, NULL, 10) & ~(1ul << 12 | 1ul << 13))
 		TH_LOG("kernel taints: %s", text);
 }

@@ -226,6 +226,22 @@ static void doca_region(struct sheet *sheet, struct json_object *array,
 	}
 }
 
+/* @device: which, if that is known */
+static void doca_refused(struct sheet *sheet, struct json_object *array, const char *device, int err)
+{
+	struct json_object *object;
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s%s%s", device ? device : "", device ? ": " : "",
+		 tool_pci_why(err));
+	line(sheet, "DOCA", text);
+	if (sheet->table)
+		return;
+	object = json_object_new_object();
+	tool_json_text(object, "error", text);
+	tool_json_append(array, object);
+}
+
 static void doca_lines(struct sheet *sheet)
 {
 	struct json_object *array = sheet->table ? NULL : json_object_new_array();
@@ -237,7 +253,7 @@ static void doca_lines(struct sheet *sheet)
 		if (!err)
 			doca_region(sheet, array, &pci);
 		else
-			line(sheet, "DOCA", syncevent_strerror(err));
+			doca_refused(sheet, array, err == -EACCES ? pci.device : NULL, err);
 		/* Another error than that of one device comes again. */
 		if (err && err != -EACCES)
 			break;

@@ -91,13 +91,18 @@ static int show_sides(const struct syncevent_pci *pci, struct json_object *array
 	return err;
 }
 
+const char *tool_pci_why(int err)
+{
+	return err == -EACCES ? "permission denied: it is for root and the group syncevent" :
+				syncevent_strerror(err);
+}
+
 /* One region; @err: why there is no more to say of it, or 0. */
 static int show_region(const struct syncevent_pci *pci, int err, struct json_object *array,
 		       struct libscols_table *table)
 {
 	bool attached = !err && pci->flags & SYNCEVENT_PCI_ATTACHED;
-	const char *note = err == -EACCES ? "permission denied: it is for root and the group syncevent" :
-			   err ? syncevent_strerror(err) :
+	const char *note = err ? tool_pci_why(err) :
 			   "not attached: side 0 has not come yet, or the kernel's log tells why";
 	struct json_object *object, *sides;
 	const char *cells[COLUMNS] = {

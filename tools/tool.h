@@ -123,6 +123,8 @@ int tool_open(const struct tool_args *args, int flags, struct syncevent **ev);
 
 /* Verbs in files of their own. They return what to exit with. */
 int tool_peers(const struct tool_args *args);
+/* Why a region cannot be looked at. */
+const char *tool_pci_why(int err);
 int tool_create_on(const struct tool_args *args);
 int tool_export(const struct tool_args *args);
 int tool_import(const struct tool_args *args);

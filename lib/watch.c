@@ -57,8 +57,8 @@
 /* With nothing to watch: long, and a time_t of 32 bits. */
 #define DEEP_NS		3600000000000ULL
 
-/* Lists of watches, by page. */
-#define PAGES		256
+/* Lists of watches, by page: short ones with thousands of events, too. */
+#define PAGES		4096
 
 const struct se_cond se_any = { .cond = SYNCEVENT_NEQ, .mask = UINT64_MAX };
 

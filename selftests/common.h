@@ -709,4 +709,8 @@ static inline int se_recv_fd(int sock)
 	return fd;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+#include "asan_fork.h"
+#endif
+
 #endif /* SELFTESTS_COMMON_H */

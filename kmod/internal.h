@@ -129,6 +129,11 @@ struct se_waiter {
 	bool queued;
 };
 
+static inline u64 se_key(const struct rb_node *node)
+{
+	return rb_entry(node, struct se_waiter, node)->key;
+}
+
 /* Most waiters ended, and most others looked at, per hold of the event lock. */
 #define SE_BATCH_MAX	32
 #define SE_SCAN_MAX	256
@@ -309,15 +314,26 @@ long se_event_create(struct file *device, void *arg);
 struct file *se_event_fget(int fd);
 struct se_event *se_file_event(struct file *file);
 
-/* ---- engine.c: parking, judging, waking ------------------------------------------ */
+/* ---- poll.c: their poll condition -------------------------------------------------- */
+
+void se_poll_init(struct se_file *f);
+long se_event_arm(struct file *file, void *arg);
+ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to);
+__poll_t se_event_poll(struct file *file, struct poll_table_struct *pt);
+
+/* ---- waiter.c: conditions, and who is parked in which order -------------------------- */
 
 bool se_cond_valid(u32 op);
+bool se_holds(const struct se_waiter *w, u64 value);
 void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask);
 void se_waiter_told(struct se_waiter *w, u64 value);
-bool se_holds(const struct se_waiter *w, u64 value);
-void se_engine_init(struct se_event *ev);
 void se_insert(struct se_waiter *w);
 void se_unlink(struct se_waiter *w);
+struct se_waiter *se_due(struct se_event *ev, u64 value);
+
+/* ---- engine.c: parking, judging, waking ------------------------------------------ */
+
+void se_engine_init(struct se_event *ev);
 void se_hint_update(struct se_event *ev);
 int se_enqueue(struct se_waiter *w, bool look_only, u64 *value);
 bool se_dequeue(struct se_waiter *w, u64 *value);

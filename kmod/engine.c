@@ -20,7 +20,8 @@
  *
  * The hint is lowered (asks for more) before SE-B and raised (asks for less) only
  * after the last waiter that needed it was unlinked, both under the event lock:
- * at no time does it ask for less than the parked waiters need.
+ * at no time does it ask for less than the parked waiters need. Where waiters are moved
+ * so that it asks for less in one way and for more in another, SE-B and a look follow.
  */
 #include "internal.h"
 #include "trace.h"
@@ -106,6 +107,7 @@ static void se_batch_wake(struct se_batch *batch)
 struct se_cursor {
 	struct se_waiter mark;	/* in se_event.others, where the scan goes on */
 	unsigned int passes;	/* left */
+	bool back;		/* this one put waiters back */
 };
 
 /* No real waiter fires this, and nobody calls it: it tells cursors from waiters. */
@@ -163,6 +165,9 @@ static bool se_scan(struct se_event *ev, struct se_cursor *cursor, u64 value,
 		}
 		if (se_due_other(w, value))
 			se_fire(w, value, batch);
+		else if (w->fire != se_cursor_fire && !se_holds(w, value) &&
+			 se_waiter_back(w))
+			cursor->back = true;
 		else
 			pos = pos->next;
 	}
@@ -185,18 +190,20 @@ static bool se_judge_pass(struct se_event *ev, struct se_cursor *cursor)
 	/* What is left of a revoked event ends by that. */
 	while (!ev->revoked && n++ < SE_BATCH_MAX && (w = se_due(ev, value)))
 		se_fire(w, value, &batch);
+	cursor->back = false;
 	more = w || (!ev->revoked && se_scan(ev, cursor, value, &batch));
+	se_hint_update(ev);
+	if (cursor->back) {
+		smp_mb();	/* SE-B, as for one that parks */
+		more |= se_value(ev) != value;
+	}
 	if (more && !--cursor->passes) {
-		/*
-		 * Pollers that arm again as fast as they are woken, or very many others,
-		 * must not hold a publisher for ever.
-		 */
+		/* Updates without end, or very many others, must not hold a publisher. */
 		mod_delayed_work(se_workqueue, &ev->work, 0);
 		more = false;
 	}
 	if (!more)
 		se_cursor_stop(cursor);
-	se_hint_update(ev);
 	spin_unlock_irqrestore(&ev->lock, irq);
 	se_batch_wake(&batch);
 	rcu_read_unlock();

@@ -85,7 +85,7 @@ enum se_class {
 	SE_GROW,	/* waits for value > key */
 	SE_SHRINK,	/* waits for value < key */
 	SE_EQUAL,	/* waits for value == key */
-	SE_OTHER,	/* masked, NEQ, or always true */
+	SE_OTHER,	/* masked, NEQ, always true, or set aside */
 };
 
 struct se_batch;
@@ -326,7 +326,9 @@ __poll_t se_event_poll(struct file *file, struct poll_table_struct *pt);
 bool se_cond_valid(u32 op);
 bool se_holds(const struct se_waiter *w, u64 value);
 void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask);
+void se_waiter_aside(struct se_waiter *w);
 void se_waiter_told(struct se_waiter *w, u64 value);
+bool se_waiter_back(struct se_waiter *w);
 void se_insert(struct se_waiter *w);
 void se_unlink(struct se_waiter *w);
 struct se_waiter *se_due(struct se_event *ev, u64 value);

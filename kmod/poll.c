@@ -41,6 +41,25 @@ void se_poll_init(struct se_file *f)
 }
 
 /*
+ * Park the poll waiter. One whose condition holds already waits for the next update. In
+ * the order of this one pollers that arm again would be met again and again, before
+ * those that wait for more; so it is set aside, as are those of a dead event, behind
+ * all that are about to be told of that.
+ */
+static void se_file_park(struct se_file *f)
+{
+	struct se_event *ev = f->ev;
+
+	lockdep_assert_held(&ev->lock);
+
+	f->poll.orphan = ev->dead;
+	if (ev->dead || se_holds(&f->poll, se_value(ev)))
+		se_waiter_aside(&f->poll);
+	se_insert(&f->poll);
+	se_hint_update(ev);
+}
+
+/*
  * Arm the file, if it is not, and look: does its condition hold, and for which
  * value?
  */
@@ -53,11 +72,7 @@ static bool se_file_arm(struct se_file *f, u64 *value)
 
 	if (fresh) {
 		se_waiter_set(&f->poll, f->poll.op, f->poll.operand, f->poll.mask);
-		f->poll.orphan = ev->dead;
-		if (ev->dead)	/* behind those that are about to be told of it */
-			f->poll.class = SE_OTHER;
-		se_insert(&f->poll);
-		se_hint_update(ev);
+		se_file_park(f);
 	}
 	smp_mb();	/* SE-B */
 	*value = se_value(ev);
@@ -90,10 +105,8 @@ static bool se_file_rekey(struct se_file *f, u32 op, u64 operand, u64 mask)
 	if (queued)
 		se_unlink(&f->poll);
 	se_waiter_set(&f->poll, op, operand, mask);
-	if (queued) {
-		se_insert(&f->poll);
-		se_hint_update(ev);
-	}
+	if (queued)
+		se_file_park(f);
 	smp_mb();	/* SE-B */
 	return se_holds(&f->poll, se_value(ev));
 }

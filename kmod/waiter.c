@@ -89,13 +89,22 @@ void se_waiter_set(struct se_waiter *w, u32 op, u64 operand, u64 mask)
 }
 
 /**
+ * se_waiter_aside() - keep a waiter out of the order of its like
+ * @w: a waiter with a condition that is not queued
+ */
+void se_waiter_aside(struct se_waiter *w)
+{
+	w->class = SE_OTHER;
+}
+
+/**
  * se_waiter_told() - park a waiter till another value, though its condition holds
  * @w: a waiter that is not queued
  * @value: the value that it knows of
  */
 void se_waiter_told(struct se_waiter *w, u64 value)
 {
-	w->class = SE_OTHER;
+	se_waiter_aside(w);
 	w->key = value;
 	w->told = true;
 }
@@ -177,6 +186,27 @@ void se_unlink(struct se_waiter *w)
 	ev->nr_waiters--;
 	ev->nr_async -= w->async;
 	w->queued = false;
+}
+
+/**
+ * se_waiter_back() - put a waiter back into the order of its like
+ * @w: a queued waiter; se_hint_update() must follow, and then another look at the value,
+ *     since the hint may ask for less than it did
+ *
+ * Return: whether it had been set aside.
+ */
+bool se_waiter_back(struct se_waiter *w)
+{
+	u64 key;
+
+	/* Of a dead event se_wake_orphans() looks for it where it is. */
+	if (w->class != SE_OTHER || w->orphan ||
+	    se_class(w->op, w->operand, w->mask, &key) == SE_OTHER)
+		return false;
+	se_unlink(w);
+	se_waiter_set(w, w->op, w->operand, w->mask);
+	se_insert(w);
+	return true;
 }
 
 /**

@@ -335,6 +335,86 @@ static int child_arms(void *arg)
 	return se_arm(*(int *)arg, SYNCEVENT_COND_EQ, 100) ? 1 : 0;
 }
 
+struct crowd {
+	struct se_thread t;
+	struct pollfd pfd[64];
+	bool stop;
+};
+
+static int poll_all(void *arg)
+{
+	struct crowd *c = arg;
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED))
+		if (poll(c->pfd, ARRAY_SIZE(c->pfd), 0) < 0)
+			return -errno;
+	return 0;
+}
+
+/*
+ * An update wakes each file once, though it is armed again at once and its condition
+ * holds still: else there would be no end to it, and no turn for who waits for more.
+ */
+TEST_F(poll, armed_again_waits_for_the_next_update)
+{
+	enum { UPDATES = 200 };
+	struct syncevent_info before, after;
+	struct crowd c = { .stop = false };
+	struct se_waiter w;
+	unsigned int i, k;
+	int outer[40];
+
+	for (i = 0; i < ARRAY_SIZE(outer); i++)
+		ASSERT_LE(0, outer[i] = epoll_create1(EPOLL_CLOEXEC));
+	for (i = 0; i < ARRAY_SIZE(c.pfd); i++) {
+		struct epoll_event e = { .events = EPOLLIN };
+
+		c.pfd[i] = (struct pollfd){ .fd = se_dup(self->fd, SYNCEVENT_DUP_RDONLY),
+					    .events = POLLIN };
+		ASSERT_LE(0, c.pfd[i].fd);
+		ASSERT_EQ(0, se_arm(c.pfd[i].fd, SYNCEVENT_COND_GT, 0));
+		/* The more there are to be woken, the longer that takes. */
+		for (k = 0; k < ARRAY_SIZE(outer); k++)
+			ASSERT_EQ(0, epoll_ctl(outer[k], EPOLL_CTL_ADD, c.pfd[i].fd, &e));
+	}
+	ASSERT_EQ(0, se_start(&c.t, poll_all, &c));
+	ASSERT_EQ(0, se_waiter_start(&w, self->fd, SYNCEVENT_COND_GE, 100 + UPDATES));
+	ASSERT_TRUE(se_waiter_parked(&w));
+	ASSERT_EQ(0, se_info(self->fd, &before));
+	for (i = 1; i <= UPDATES; i++) {
+		ASSERT_TRUE(se_until(!se_info(self->fd, &after) &&
+				     after.waiters == ARRAY_SIZE(c.pfd) + 1));
+		ASSERT_EQ(0, se_set(self->fd, 100 + i));
+	}
+	ASSERT_EQ(0, se_waiter_join(&w));
+	ASSERT_EQ(0, se_info(self->fd, &after));
+	EXPECT_EQ(UPDATES * ARRAY_SIZE(c.pfd) + 1, after.wakes - before.wakes);
+	__atomic_store_n(&c.stop, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, se_join(&c.t));
+	for (i = 0; i < ARRAY_SIZE(c.pfd); i++)
+		close(c.pfd[i].fd);
+	for (i = 0; i < ARRAY_SIZE(outer); i++)
+		close(outer[i]);
+}
+
+/* Armed while its condition held it asks for every update, and only until it does not. */
+TEST_F(poll, asks_for_no_more_than_it_needs)
+{
+	struct syncevent_cell *cell = se_map(self->fd, PROT_READ);
+
+	ASSERT_NE(NULL, cell);
+	ASSERT_EQ(0, se_arm(self->fd, SYNCEVENT_COND_GT, 10));
+	ASSERT_EQ(0, se_set(self->fd, 11));
+	ASSERT_EQ(IN | OUT, se_poll(self->fd, 0));
+	EXPECT_EQ(SYNCEVENT_HINT_WAKE_ALL, cell->hint[0].flags);
+	ASSERT_EQ(0, se_set(self->fd, 0));
+	EXPECT_EQ(0, cell->hint[0].flags);
+	EXPECT_EQ(10, cell->hint[0].wake_above);
+	ASSERT_EQ(OUT, se_poll(self->fd, 0));
+	ASSERT_EQ(0, se_set(self->fd, 11));
+	ASSERT_EQ(IN | OUT, se_poll(self->fd, 0));
+}
+
 TEST_F(poll, dup_and_fork_share)
 {
 	int copy = dup(self->fd);

@@ -155,8 +155,9 @@ TEST_F(pair, killed)
 	static const char *const names[] = { "creator", "home", "last updater" };
 	volatile struct syncevent_cell *cell[4], *pulse;
 	uint32_t deaths[4];
+	struct epoll_event e;
 	struct mourners all[4];
-	int fd[4], beat, i;
+	int fd[4], ep[4], beat, i;
 	uint64_t moved, v;
 
 	/* What depends on the other side, in each of the three ways; and what does not. */
@@ -188,6 +189,14 @@ TEST_F(pair, killed)
 		EXPECT_EQ(-EPIPE, se_wait(fd[i], SYNCEVENT_COND_EQ, NEVER, SE_FOREVER, NULL));
 		EXPECT_EQ(0, se_set(fd[i], 3));
 		EXPECT_EQ(0, se_wait(fd[i], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));
+		/* One that polls for edges, and sets its condition only now. */
+		e.events = EPOLLOUT | EPOLLET;
+		ASSERT_LE(0, ep[i] = epoll_create1(EPOLL_CLOEXEC));
+		ASSERT_EQ(0, epoll_ctl(ep[i], EPOLL_CTL_ADD, fd[i], &e));
+		EXPECT_EQ(1, epoll_wait(ep[i], &e, 1, 0));
+		EXPECT_EQ(EPOLLOUT | EPOLLERR, e.events);
+		ASSERT_EQ(0, se_arm(fd[i], SYNCEVENT_COND_GT, NEVER));
+		EXPECT_EQ(0, epoll_wait(ep[i], &e, 1, 0));
 	}
 
 	/* All else goes on. */
@@ -205,6 +214,8 @@ TEST_F(pair, killed)
 	EXPECT_EQ(-EIDRM, se_wait(fd[CREATOR], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));
 	for (i = HOME; i <= UPDATER; i++) {
 		ASSERT_TRUE(se_until(!is_dead(fd[i])));
+		EXPECT_EQ(1, epoll_wait(ep[i], &e, 1, SE_HANG_S * 1000));
+		EXPECT_EQ(EPOLLOUT, e.events);
 		EXPECT_EQ(0, cell[i]->hint[ME].flags & SYNCEVENT_HINT_PEER_DEAD);
 		EXPECT_EQ(deaths[i] + 1, cell[i]->hint[ME].deaths);
 		ASSERT_EQ(0, mourn(&all[i], fd[i]));

@@ -302,12 +302,19 @@ void se_end_all(struct se_event *ev, int status)
 	do {
 		struct se_batch batch = { .n = 0 };
 		unsigned int n = 0;
+		u64 value;
 
 		rcu_read_lock();
 		spin_lock_irq(&ev->lock);
 		left = min(left, ev->nr_waiters);
+		value = se_value(ev);
 		while (n++ < SE_BATCH_MAX && (w = left ? se_any(ev) : NULL)) {
 			left--;
+			/* Of a dead one's last update a judgement may have left some. */
+			if (!ev->revoked && se_holds(w, value)) {
+				se_fire(w, value, &batch);
+				continue;
+			}
 			se_unlink(w);
 			w->fire(w, 0, status, &batch);
 		}

@@ -254,7 +254,8 @@ u64 se_slot_value(struct se_event *ev)
 
 /*
  * The memory of a revoked event may be another's soon: the state is looked at and the
- * value updated without a revocation between them.
+ * value updated without a revocation between them. Whom the update wakes is looked for
+ * afterwards: that can take long, and all revocations of the region wait for this.
  */
 static int se_slot_update_begin(struct se_event *ev)
 {
@@ -288,8 +289,8 @@ int se_slot_set(struct se_event *ev, u64 value)
 	/* A store, for memory on which other operations are not atomic. */
 	virt_store_release(&ev->cell->value, value);
 	virt_mb();	/* SE-A */
-	se_publish(ev, value);
 	se_slot_update_end(ev);
+	se_publish(ev, value);
 	return 0;
 }
 
@@ -327,8 +328,8 @@ int se_slot_add(struct se_event *ev, u64 n, u64 *old)
 	if (ret)
 		return ret;
 	*old = se_slot_fetch_add(ev, n);	/* SE-A */
-	se_publish(ev, *old + n);
 	se_slot_update_end(ev);
+	se_publish(ev, *old + n);
 	return 0;
 }
 

@@ -201,6 +201,8 @@ static void se_region_detach(struct se_region *r)
 	smp_store_release(&r->epoch, 0);	/* pairs with se_attached() */
 	mutex_unlock(&r->lock);
 	synchronize_rcu();	/* se_slot_publish() */
+	/* It may be clearing what is another event's once this side attaches anew. */
+	cancel_delayed_work_sync(&r->follow);
 	se_slots_end(r);
 }
 
@@ -480,6 +482,14 @@ struct se_region *se_region_alloc(struct device *parent,
 	return r;
 }
 
+/* From here on nobody has anything done by the works. */
+static void se_region_gone(struct se_region *r)
+{
+	spin_lock_irq(&r->rate);
+	WRITE_ONCE(r->gone, true);
+	spin_unlock_irq(&r->rate);
+}
+
 /**
  * se_region_add() - begin
  * @r: a region whose memory is mapped
@@ -492,8 +502,12 @@ int se_region_add(struct se_region *r)
 {
 	int ret = se_pci_register(r);
 
-	if (ret)
+	if (ret) {
+		/* It may have been rung already. */
+		se_region_gone(r);
+		cancel_delayed_work_sync(&r->work);
 		return ret;
+	}
 	mod_timer(&r->beat, jiffies);
 	queue_delayed_work(se_region_workqueue, &r->tick, 0);
 	return 0;
@@ -508,9 +522,7 @@ void se_region_remove(struct se_region *r)
 	u64 epoch;
 
 	se_pci_unregister(r);
-	spin_lock_irq(&r->rate);
-	WRITE_ONCE(r->gone, true);
-	spin_unlock_irq(&r->rate);
+	se_region_gone(r);
 	cancel_delayed_work_sync(&r->tick);
 	epoch = r->epoch;
 	se_region_detach(r);

@@ -456,16 +456,15 @@ bool se_dequeue(struct se_waiter *w, u64 *value)
  *
  * Success wins: it ends with 0 if its condition holds now.
  *
- * Context: any.
+ * Context: any. Return: whether it ended, and the caller has to wake somebody.
  */
-void se_expire(struct se_waiter *w)
+bool se_expire(struct se_waiter *w)
 {
-	struct se_batch batch = { .n = 0 };
+	struct se_batch batch = { .n = 0 };	/* left to the caller */
 	struct se_event *ev = w->ev;
 	unsigned long irq;
 	u64 value;
 
-	rcu_read_lock();
 	spin_lock_irqsave(&ev->lock, irq);
 	if (w->queued && !ev->revoked) {
 		value = se_value(ev);
@@ -478,8 +477,7 @@ void se_expire(struct se_waiter *w)
 		se_hint_update(ev);
 	}
 	spin_unlock_irqrestore(&ev->lock, irq);
-	se_batch_wake(&batch);
-	rcu_read_unlock();
+	return batch.n;
 }
 
 /* ---- silent events --------------------------------------------------------------------- */

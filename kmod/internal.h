@@ -339,7 +339,7 @@ void se_engine_init(struct se_event *ev);
 void se_hint_update(struct se_event *ev);
 int se_enqueue(struct se_waiter *w, bool look_only, u64 *value);
 bool se_dequeue(struct se_waiter *w, u64 *value);
-void se_expire(struct se_waiter *w);
+bool se_expire(struct se_waiter *w);
 void se_publish(struct se_event *ev, u64 value);
 void se_judge(struct se_event *ev);
 void se_judge_once(struct se_event *ev);

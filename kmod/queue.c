@@ -27,6 +27,7 @@
  * @done: completed entries, oldest first
  * @nr_done: number of @done
  * @wq: readers and pollers
+ * @wake: wakes them after a deadline
  * @user: who is charged for the entries
  * @rcu: a batch may still wake @wq
  */
@@ -38,6 +39,7 @@ struct se_queue {
 	struct list_head done;
 	unsigned int nr_done;
 	struct wait_queue_head wq;
+	struct work_struct wake;
 	struct se_user *user;
 	struct rcu_head rcu;
 };
@@ -110,9 +112,23 @@ static void se_entry_take(struct se_entry *e)
 	spin_unlock_irq(&q->lock);
 }
 
+/*
+ * A user may have a quarter of a million deadlines for one moment, and a thousand pollers.
+ * They are woken from here, as often as there is time for it: for each deadline, by its
+ * timer, would keep a CPU in interrupts for minutes.
+ */
+static void se_queue_wake(struct work_struct *work)
+{
+	wake_up(&container_of(work, struct se_queue, wake)->wq);
+}
+
 static enum hrtimer_restart se_entry_timer(struct hrtimer *timer)
 {
-	se_expire(&container_of(timer, struct se_entry, timer)->w);
+	struct se_entry *e = container_of(timer, struct se_entry, timer);
+
+	/* Read or not, the entry stays until its timer has done. */
+	if (se_expire(&e->w))
+		queue_work(se_workqueue, &e->q->wake);
 	return HRTIMER_NORESTART;
 }
 
@@ -335,6 +351,7 @@ static int se_queue_release(struct inode *inode, struct file *file)
 		se_entry_remove(e);
 		cond_resched();
 	}
+	cancel_work_sync(&q->wake);
 	se_user_put(q->user);
 	kfree_rcu(q, rcu);
 	return 0;
@@ -392,6 +409,7 @@ long se_queue_create(struct file *device, void *arg)
 	spin_lock_init(&q->lock);
 	INIT_LIST_HEAD(&q->done);
 	init_waitqueue_head(&q->wq);
+	INIT_WORK(&q->wake, se_queue_wake);
 
 	file = anon_inode_getfile("[syncevent-queue]", &se_queue_fops, q, flags);
 	if (IS_ERR(file)) {

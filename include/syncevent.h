@@ -142,7 +142,8 @@ struct syncevent_attr {
  * shm; -EMFILE: the process has no free file descriptor or the user has too many
  * events; -ENFILE: nor has the machine; -ENOMEM. With @attr->pci also -ENODEV: there
  * is no such device, or it is not attached; -EACCES: no right to open it; -ENOSPC: its
- * share of slots or pages is used up.
+ * share of slots or pages is used up; -EOPNOTSUPP: this machine's pages are larger than
+ * 4096 bytes.
  */
 int syncevent_create(struct syncevent **ev, const struct syncevent_attr *attr);
 
@@ -190,7 +191,9 @@ int syncevent_unlink(const char *name);
  *
  * The handle has the rights of @fd.
  *
- * Return: 0; -EINVAL: not an event; -EBADF; -EMFILE; -ENOMEM; -EIDRM: revoked.
+ * Return: 0; -EINVAL: not an event; -EBADF; -EMFILE; -ENOMEM; -EIDRM: revoked;
+ * -EOPNOTSUPP: it was made with attr.pci, and this machine's pages are larger than 4096
+ * bytes.
  */
 int syncevent_from_fd(struct syncevent **ev, int fd);
 
@@ -201,8 +204,8 @@ int syncevent_from_fd(struct syncevent **ev, int fd);
  * To hand to another process (SCM_RIGHTS, fork) for syncevent_from_fd(), and for
  * fstat(2). On the kernel provider also for poll(2), epoll(7), io_uring, read(2)
  * and write(2); what works with each provider is syncevent_poll_fd(). It belongs
- * to the handle and is closed with it. Return: the file descriptor; -ENOTSUP: an
- * event on attr.addr has none.
+ * to the handle and is closed with it. Return: the file descriptor; -EOPNOTSUPP
+ * (ENOTSUP is the same number): an event on attr.addr has none.
  */
 int syncevent_fd(const struct syncevent *ev);
 
@@ -218,7 +221,9 @@ int syncevent_fd(const struct syncevent *ev);
  * The duplicate has a poll condition and last-read value of its own, and the
  * same rights or fewer. The MMU enforces them.
  *
- * Return: 0; -EINVAL: @flags; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM.
+ * Return: 0; -EINVAL: @flags; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM; -EROFS: the
+ * event was opened by its name, its mount is read-only by now, and SYNCEVENT_RDONLY is
+ * not set.
  */
 int syncevent_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags);
 
@@ -326,7 +331,8 @@ int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_
  * it, or the key is wrong; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM. From another
  * machine also -ENODEV: no device here shares memory with it, or that is not attached;
  * -EPROTO: what the region says of the event makes no sense; -EAGAIN: another import of
- * it is being undone and does not end.
+ * it is being undone and does not end; -EOPNOTSUPP: this machine's pages are larger than
+ * 4096 bytes.
  */
 int syncevent_import(struct syncevent **ev, const void *blob, size_t size);
 
@@ -496,8 +502,8 @@ int syncevent_export_name(struct syncevent *ev, const char *name, unsigned int f
  *
  * Return: 0; -ENOENT: no such name; -ENODEV: no such region, or not attached; -EINVAL:
  * @flags, or an empty name; -ENAMETOOLONG; -EACCES: no right to open the device, or the
- * name was just taken away; -EIDRM; -EMFILE; -ENFILE; -ENOMEM; -EPROTO and -EAGAIN as
- * syncevent_import().
+ * name was just taken away; -EIDRM; -EMFILE; -ENFILE; -ENOMEM; -EPROTO, -EAGAIN and
+ * -EOPNOTSUPP as syncevent_import().
  */
 int syncevent_import_name(struct syncevent **ev, const char *pci, const char *name,
 			  unsigned int flags);
@@ -783,8 +789,9 @@ int syncevent_queue_fd(const struct syncevent_queue *q);
  * Return: 0; -EEXIST: the cookie is in use; -EINVAL: @cond; -EXDEV: @ev is of
  * another provider than @q, and not on attr.addr; -EIDRM: @ev is revoked; -EPIPE: the
  * condition does not hold, and a machine on which it depends is dead; -ENOSPC: too many
- * entries of this user; -ENOMEM; -EAGAIN: no thread can be made; or, on attr.addr in a
- * queue of the kernel provider, as syncevent_create().
+ * entries of this user; -ENOMEM; -EAGAIN: no thread can be made; -EINTR: a signal whose
+ * handler has no SA_RESTART came while another thread held the queue, and nothing was
+ * added; or, on attr.addr in a queue of the kernel provider, as syncevent_create().
  */
 int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 			enum syncevent_cond cond, uint64_t operand, uint64_t mask,
@@ -792,8 +799,12 @@ int syncevent_queue_add(struct syncevent_queue *q, struct syncevent *ev,
 
 /**
  * syncevent_queue_cancel() - take an entry back
+ * @q: a queue
+ * @cookie: of the entry, as given to syncevent_queue_add()
  *
- * Return: 0: no completion follows; -EALREADY: it is to be reaped; -ENOENT.
+ * Return: 0: no completion follows, and the cookie is free; -EALREADY: the completion is
+ * to be reaped; -ENOENT: no entry has this cookie; -EINTR: as syncevent_queue_add(), and
+ * nothing was cancelled.
  */
 int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie);
 

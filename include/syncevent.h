@@ -542,17 +542,32 @@ int syncevent_dpa_handle(struct syncevent *ev, uint64_t *handle);
  * revocation succeeds, as if it had come before; nobody may be there to see it.
  */
 
-/** syncevent_get() - load the counter (acquire). Return: 0; -EIDRM. */
+/**
+ * syncevent_get() - load the counter (acquire)
+ * @ev: an event
+ * @value: where it goes
+ *
+ * Return: 0; -EIDRM.
+ */
 SYNCEVENT_DIRECT int syncevent_get(struct syncevent *ev, uint64_t *value);
 
-/** syncevent_set() - store @value (release). Return: 0; -EBADF: read-only; -EIDRM. */
+/**
+ * syncevent_set() - store a value (release)
+ * @ev: an event
+ * @value: the new value
+ *
+ * Return: 0; -EBADF: the handle is read-only; -EIDRM.
+ */
 SYNCEVENT_DIRECT int syncevent_set(struct syncevent *ev, uint64_t value);
 
 /**
- * syncevent_add() - add @n modulo 2^64 (release)
+ * syncevent_add() - add to the counter, modulo 2^64 (release)
+ * @ev: an event
+ * @n: what to add
+ * @old: gets the value before, or NULL
  *
- * @old, if not NULL, gets the value before. Return: 0; -EBADF: read-only; -EIDRM;
- * -EOPNOTSUPP: it works at its home alone (SYNCEVENT_STAT_HOME_ADDS).
+ * Return: 0; -EBADF: the handle is read-only; -EIDRM; -EOPNOTSUPP: it works at its home
+ * alone (SYNCEVENT_STAT_HOME_ADDS).
  */
 SYNCEVENT_DIRECT int syncevent_add(struct syncevent *ev, uint64_t n, uint64_t *old);
 
@@ -661,8 +676,8 @@ struct syncevent_many {
  * the call. An event that is revoked, or depends on a machine that is dead, before its
  * condition was seen to hold ends it with -EIDRM or -EPIPE.
  *
- * The events may be of one provider, and on attr.addr. The first call on those of
- * the kernel provider opens /dev/syncevent and keeps it open.
+ * All events must be of the same provider; events on attr.addr may be mixed with them.
+ * The first call on events of the kernel provider opens /dev/syncevent and keeps it open.
  *
  * Return: 0; -ETIMEDOUT; -EINTR; -EIDRM or -EPIPE (@index and the status tell which);
  * -EINVAL: @many, @count, @flags or @opts; -E2BIG: @opts; -EXDEV: events of the
@@ -691,7 +706,12 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 int syncevent_arm(struct syncevent *ev, enum syncevent_cond cond, uint64_t operand,
 		  uint64_t mask);
 
-/** syncevent_disarm() - back to "differs from the last read". Return: 0; -EIDRM; -ENOMEM. */
+/**
+ * syncevent_disarm() - back to "differs from the value last read"
+ * @ev: an event
+ *
+ * Undoes syncevent_arm(). Return: 0; -EIDRM; -ENOMEM.
+ */
 int syncevent_disarm(struct syncevent *ev);
 
 /**
@@ -770,7 +790,15 @@ int syncevent_queue_create_on(struct syncevent_queue **q, enum syncevent_provide
  */
 int syncevent_queue_reserve(struct syncevent_queue *q, size_t n);
 
-/** syncevent_queue_fd() - for poll(2) and epoll(7): readable while one is done */
+/**
+ * syncevent_queue_fd() - the queue's file descriptor, for poll(2) and epoll(7)
+ * @q: a queue
+ *
+ * Readable while a completion is to be reaped; not to be read otherwise than by
+ * syncevent_queue_reap(). It belongs to the queue and is closed with it.
+ *
+ * Return: the file descriptor; there is no error.
+ */
 int syncevent_queue_fd(const struct syncevent_queue *q);
 
 /**
@@ -823,7 +851,12 @@ int syncevent_queue_cancel(struct syncevent_queue *q, uint64_t cookie);
 int syncevent_queue_reap(struct syncevent_queue *q, struct syncevent_done *done,
 			 unsigned int max, uint64_t deadline);
 
-/** syncevent_queue_close() - end the queue; entries not reaped are dropped */
+/**
+ * syncevent_queue_close() - end the queue
+ * @q: a queue, or NULL
+ *
+ * Its entries and the completions that were not reaped are dropped.
+ */
 void syncevent_queue_close(struct syncevent_queue *q);
 
 #ifdef __cplusplus

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
-/* doca_error.h - what functions return */
+/*
+ * doca_error.h - what functions return
+ *
+ * Where these headers say "Return: or BAD_STATE, ..." a function returns DOCA_SUCCESS, or
+ * the error DOCA_ERROR_BAD_STATE, ... docs/porting-from-doca.md has the same as tables.
+ */
 #ifndef DOCA_ERROR_H
 #define DOCA_ERROR_H
 

@@ -32,6 +32,11 @@ struct doca_task;
 
 /* ---- engines ------------------------------------------------------------------ */
 
+/*
+ * @pe is an engine or, of doca_pe_create(), where it goes; other pointers get what is asked
+ * for, on success alone. INVALID_VALUE: an argument is NULL.
+ */
+
 /** doca_pe_create() - make an engine. Return: or INVALID_VALUE, NO_MEMORY, OPERATING_SYSTEM */
 DOCA_STABLE
 doca_error_t doca_pe_create(struct doca_pe **pe);
@@ -145,12 +150,19 @@ void doca_task_free(struct doca_task *task);
 DOCA_STABLE
 doca_error_t doca_task_get_status(const struct doca_task *task);
 
+/**
+ * doca_task_set_user_data() - what its callbacks are given of it
+ * @task: a task; NULL: nothing happens
+ * @user_data: instead of what it was allocated with
+ */
 DOCA_STABLE
 void doca_task_set_user_data(struct doca_task *task, union doca_data user_data);
 
+/** doca_task_get_user_data() - what @task's callbacks are given of it. Return: it; zero of NULL */
 DOCA_STABLE
 union doca_data doca_task_get_user_data(const struct doca_task *task);
 
+/** doca_task_get_ctx() - the context that @task was allocated from. Return: it; NULL of NULL */
 DOCA_STABLE
 struct doca_ctx *doca_task_get_ctx(const struct doca_task *task);
 

@@ -59,6 +59,7 @@ typedef uint64_t doca_gpu_dev_sync_event_remote_net_t;
 /* ---- what a device can ------------------------------------------------------------ */
 
 /*
+ * @devinfo: the device. Any thread may ask at any time.
  * Return: DOCA_SUCCESS: it can; NOT_SUPPORTED: it cannot. Every device can import, export
  * over PCI and do all tasks; those of memory that machines share can have a DPA. Nothing
  * here reaches a GPU or the network.
@@ -157,6 +158,8 @@ struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event);
 
 /*
  * Exactly one publisher and one subscriber, before the first start.
+ * @event: not imported
+ * @dev, @dpa, @gpu: where it is; in use until the event is destroyed
  * Return: or ALREADY_EXIST: there is one; BAD_STATE: it was started; NOT_PERMITTED: it is
  * imported. NOT_SUPPORTED: of a GPU, or on the network.
  */
@@ -266,6 +269,12 @@ doca_error_t doca_sync_event_remote_net_get_gpu_handle(
 /* ---- synchronous use ---------------------------------------------------------------- */
 
 /*
+ * From any thread: see the head of this file.
+ * @event: started by doca_sync_event_start()
+ * @value: of get where the counter goes, of set the new one, of add what to add, of a
+ * wait the right-hand side
+ * @mask: of a wait; applied to the counter before it is compared; UINT64_MAX for all of it
+ *
  * Return: or BAD_STATE: not started by doca_sync_event_start(); SHUTDOWN: the event has
  * ended; CONNECTION_RESET: a machine on which a wait depends is dead; NOT_SUPPORTED:
  * update_add() of an event of another machine, over memory that can not do it.
@@ -309,14 +318,20 @@ doca_error_t doca_sync_event_wait_neq_yield(struct doca_sync_event *event, uint6
 /* ---- tasks: read the counter --------------------------------------------------------- */
 
 /*
- * For all kinds of tasks:
+ * For all kinds of tasks, whose functions belong to the thread of the engine:
  *
  * set_conf: @completion_cb and @error_cb are called as tasks end well or not; @num_tasks
  * is how many there can be at a time. Return: or NOT_PERMITTED: the context is not IDLE,
  * or the event is used synchronously.
  *
- * alloc_init: Return: or NO_MEMORY: all are in use, or there are none of this kind;
- * BAD_STATE: the context is not RUNNING.
+ * alloc_init: @task gets a task, of which callbacks are given @user_data; the other
+ * arguments are what it does: @set_val is the new value, @inc_val what to add, @wait_val
+ * the right-hand side of a wait and @mask is applied to the counter before it is compared.
+ * Return: or NO_MEMORY: all are in use, or there are none of this kind; BAD_STATE: the
+ * context is not RUNNING.
+ *
+ * as_doca_task is the task for doca_pe.h. Getters and setters are for these arguments; what
+ * is set counts from the next submit on.
  *
  * Tasks that read or update do so when they are submitted: whatever becomes of the event
  * then, they have succeeded. A task fails with SHUTDOWN if it is stopped or the event

@@ -86,9 +86,14 @@ SYNCEVENT_INLINE int syncevent_inline_add(struct syncevent *ev,
 }
 
 /**
- * syncevent_inline_holds() - (value & mask) COND operand
+ * syncevent_inline_holds() - does (value & mask) COND operand hold?
+ * @cond: enum syncevent_cond
+ * @value: to be judged, for example from syncevent_inline_get()
+ * @mask: applied to @value before it is compared; UINT64_MAX for all of it
+ * @operand: right-hand side
  *
- * With a constant @cond it is one comparison. Return: nonzero if it holds.
+ * Unsigned, over the full range. With a constant @cond it is one comparison. It reads no
+ * memory. Return: nonzero if it holds.
  */
 SYNCEVENT_INLINE int syncevent_inline_holds(enum syncevent_cond cond, uint64_t value,
 					    uint64_t mask, uint64_t operand)

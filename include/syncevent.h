@@ -302,12 +302,12 @@ int syncevent_stat(struct syncevent *ev, struct syncevent_stat *stat);
 /**
  * syncevent_export() - describe an event in bytes that another process imports
  * @ev: an event
- * @flags: SYNCEVENT_RDONLY: who has the blob may read and wait only; or 0
+ * @flags: SYNCEVENT_RDONLY: whoever has the blob may read and wait only; or 0
  * @blob: where the bytes go
  * @size: room in @blob
  *
  * The bytes may travel by any means. Those of an event that was made with attr.pci are
- * for programs of all machines that share the memory: who has them can import it, for
+ * for programs of all machines that share the memory: whoever has them can import it, for
  * as long as it lives. Those of the shm provider hold for as long as this handle is
  * open in this process, and for who may look into it (/proc: same user, or
  * privileged), in the same PID namespace.

@@ -102,7 +102,7 @@ struct syncevent_dpa {
 /* ---- memory ------------------------------------------------------------------------ */
 
 /*
- * One barrier for all: what is before it comes before what is behind it, for memory that
+ * One barrier for all: what is before it comes before what is after it, for memory that
  * is I/O to this unit as well, which the compilers' fences for RISC-V leave out.
  */
 static inline void se_dpa_mb(void)
@@ -168,7 +168,7 @@ static inline struct syncevent_cell *se_dpa_cell(const struct syncevent_dpa *dpa
 		se_dpa_at(dpa, dpa->slot_at + ((uint64_t)slot << dpa->slot_shift));
 }
 
-/* Those beyond the third follow behind the cell. */
+/* Those beyond the third follow the cell. */
 static inline struct syncevent_hint *se_dpa_hint(struct syncevent_cell *cell, uint32_t side)
 {
 	return (struct syncevent_hint *)((char *)cell + offsetof(struct syncevent_cell, hint)) +

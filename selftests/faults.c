@@ -310,7 +310,7 @@ static int op_by_table(struct _test_data_faults *self)
 
 	se_cmd_valid(c, &self->s, arg);
 	ret = se_ioctl(self->s.fd[c->on], c->request, arg);
-	return ret == c->ok ? 0 : ret;
+	return ret == se_cmd_ok(c) ? 0 : ret;
 }
 
 /* What makes nothing: GET, SET, ADD, ARM, INFO, DEV_INFO, QUEUE_CANCEL. */

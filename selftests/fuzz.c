@@ -81,7 +81,7 @@ static int pick(uint64_t *rng)
 
 	if (i < SLOTS)
 		return __atomic_load_n(&fuzz.slot[i], __ATOMIC_ACQUIRE);
-	return fuzz.victim.fd[i % SE_KINDS];
+	return fuzz.victim.fd[i % (unsigned int)se_kinds()];
 }
 
 static uint64_t deadline(uint64_t *rng)
@@ -99,7 +99,7 @@ static uint64_t deadline(uint64_t *rng)
 /* Arguments that are mostly good, then perhaps spoilt. */
 static void fuzz_ioctl(uint64_t *rng)
 {
-	const struct se_cmd *c = &se_cmds[below(rng, SE_CMDS)];
+	const struct se_cmd *c = &se_cmds[below(rng, se_n_cmds())];
 	struct se_subject s = fuzz.victim;
 	union {
 		unsigned char bytes[4096];

@@ -2,15 +2,18 @@
 /*
  * Every ioctl as data, for the tests that go over all of them: what it is called
  * on, arguments that it takes, and what must not have changed when it refused.
+ *
+ * In a guest that has a region (SE_SIDE is set) they go over those of its device as
+ * well, and the event that all are tried on lies in it.
  */
 #ifndef SELFTESTS_IOCTLS_H
 #define SELFTESTS_IOCTLS_H
 
 #include <stddef.h>
 
-#include "common.h"
+#include "pci.h"
 
-enum se_kind { SE_ON_DEV, SE_ON_EVENT, SE_ON_QUEUE, SE_KINDS };
+enum se_kind { SE_ON_DEV, SE_ON_EVENT, SE_ON_QUEUE, SE_ON_REGION, SE_KINDS };
 
 /**
  * struct se_cmd - one ioctl
@@ -20,7 +23,7 @@ enum se_kind { SE_ON_DEV, SE_ON_EVENT, SE_ON_QUEUE, SE_KINDS };
  * @updates: needs the right to update
  * @lives: works on a revoked event
  * @ok: what it returns for se_cmd_valid(): 0, or an errno that shows that the
- *      arguments passed; a new file descriptor counts as 0
+ *      arguments passed; a new file descriptor counts as 0. See se_cmd_ok()
  */
 struct se_cmd {
 	const char *name;
@@ -79,6 +82,8 @@ static const struct se_cmd se_cmds[] = {
 	  .reserved = offsetof(struct syncevent_create, reserved) },
 	/* Of an event in no region. */
 	{ SE_CMD(EXPORT), .on = SE_ON_EVENT, .ok = -EOPNOTSUPP,
+	  .flags = { SE_FLAGS(syncevent_export, right, SYNCEVENT_RIGHT_READ |
+			      SYNCEVENT_RIGHT_UPDATE) },
 	  .reserved = offsetof(struct syncevent_export, reserved) },
 	{ SE_CMD(EXPORT_NAME), .on = SE_ON_EVENT, .updates = true, .ok = -EOPNOTSUPP,
 	  .flags = { SE_FLAGS(syncevent_pci_name, rights, SYNCEVENT_RIGHT_READ |
@@ -89,12 +94,48 @@ static const struct se_cmd se_cmds[] = {
 	  .reserved = offsetof(struct syncevent_queue_add, reserved),
 	  .cond = offsetof(struct syncevent_queue_add, cond) },
 	{ SE_CMD(QUEUE_CANCEL), .on = SE_ON_QUEUE, .ok = -ENOENT },
+	/* Last: not every guest has a region. */
+	{ SE_CMD(PCI_CREATE), .on = SE_ON_REGION, .makes_fd = true,
+	  .flags = { SE_FLAGS(syncevent_pci_create, flags, SYNCEVENT_CREATE_SILENT |
+			      SYNCEVENT_CREATE_NONBLOCK),
+		     SE_FLAGS(syncevent_pci_create, publishers, SYNCEVENT_LOC_ALL),
+		     SE_FLAGS(syncevent_pci_create, subscribers, SYNCEVENT_LOC_ALL) },
+	  .reserved = offsetof(struct syncevent_pci_create, reserved) },
+	{ SE_CMD(IMPORT), .on = SE_ON_REGION, .makes_fd = true,
+	  .flags = { SE_FLAGS(syncevent_import, flags, SYNCEVENT_DUP_RDONLY |
+			      SYNCEVENT_DUP_NONBLOCK) },
+	  .reserved = offsetof(struct syncevent_import, reserved) },
+	{ SE_CMD(IMPORT_NAME), .on = SE_ON_REGION, .makes_fd = true,
+	  .flags = { SE_FLAGS(syncevent_pci_name, flags, SYNCEVENT_DUP_RDONLY |
+			      SYNCEVENT_DUP_NONBLOCK) },
+	  .reserved = offsetof(struct syncevent_pci_name, rights) },
+	{ SE_CMD(PCI_INFO), .on = SE_ON_REGION },
+	{ SE_CMD(PCI_PEER), .on = SE_ON_REGION,
+	  .reserved = offsetof(struct syncevent_pci_peer, reserved) },
 };
 
-#define SE_CMDS		(sizeof(se_cmds) / sizeof(se_cmds[0]))
+static inline bool se_in_region(void)
+{
+	return getenv("SE_SIDE");
+}
+
+static inline int se_kinds(void)
+{
+	return se_in_region() ? SE_KINDS : SE_ON_REGION;
+}
+
+/* How many of them this guest has. */
+static inline unsigned int se_n_cmds(void)
+{
+	unsigned int n = sizeof(se_cmds) / sizeof(se_cmds[0]);
+
+	while ((int)se_cmds[n - 1].on >= se_kinds())
+		n--;
+	return n;
+}
 
 #define se_for_each_cmd(c) \
-	for (const struct se_cmd *c = se_cmds; c < se_cmds + SE_CMDS; c++)
+	for (const struct se_cmd *c = se_cmds; c < se_cmds + se_n_cmds(); c++)
 
 /* The arguments of every ioctl fit. */
 #define SE_ARG_MAX	128
@@ -114,25 +155,59 @@ static inline bool se_cmd_answers(const struct se_cmd *c)
 	return _IOC_DIR(c->request) & _IOC_READ;
 }
 
+/* What it returns for se_cmd_valid() here. */
+static inline int se_cmd_ok(const struct se_cmd *c)
+{
+	return se_in_region() && c->ok == -EOPNOTSUPP ? 0 : c->ok;
+}
+
 /**
  * struct se_subject - one of each thing an ioctl works on
  * @fd: by enum se_kind; the event's value is SE_SUBJECT_VALUE
  * @entry: what a WAIT_MANY of se_cmd_valid() points to
+ * @name: of the event, in a region
+ * @blob: of the event, in a region
  */
 struct se_subject {
 	int fd[SE_KINDS];
 	struct syncevent_wait_entry entry;
+	struct syncevent_pci_name name;
+	struct syncevent_blob blob;
 };
 
 #define SE_SUBJECT_VALUE	5
 #define SE_SUBJECT_COOKIE	0x5eed
 
+/* An event in the region, which can be imported: by the other side as well. */
+static inline int se_subject_in_region(struct se_subject *s)
+{
+	int fd, ret;
+
+	if (!se_until(pci_alive(1ULL << my_side())))
+		return -ENODEV;
+	s->name = (struct syncevent_pci_name) {
+		.rights = SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE,
+	};
+	snprintf(s->name.name, sizeof(s->name.name), "subject-%u-%d", my_side(), getpid());
+	fd = pci_offer(s->name.name, SE_SUBJECT_VALUE, 0);
+	if (fd < 0)
+		return fd;
+	ret = pci_export(fd, SYNCEVENT_RIGHT_UPDATE, &s->blob);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
 static inline int se_subject_open(struct se_subject *s)
 {
 	s->fd[SE_ON_DEV] = se_dev();
-	s->fd[SE_ON_EVENT] = se_create(SE_SUBJECT_VALUE);
+	s->fd[SE_ON_EVENT] = se_in_region() ? se_subject_in_region(s) :
+			     se_create(SE_SUBJECT_VALUE);
 	s->fd[SE_ON_QUEUE] = se_queue(SYNCEVENT_QUEUE_NONBLOCK);
-	for (int i = 0; i < SE_KINDS; i++)
+	s->fd[SE_ON_REGION] = pci_dev_fd;
+	for (int i = 0; i < se_kinds(); i++)
 		if (s->fd[i] < 0)
 			return s->fd[i];
 	return 0;
@@ -142,6 +217,8 @@ static inline void se_subject_close(struct se_subject *s)
 {
 	close(s->fd[SE_ON_QUEUE]);
 	close(s->fd[SE_ON_EVENT]);
+	if (se_in_region())
+		pci_dev_close();
 }
 
 /* Arguments with which @c returns c->ok and leaves all as it was. */
@@ -180,7 +257,19 @@ static inline void se_cmd_valid(const struct se_cmd *c, struct se_subject *s, vo
 		((struct syncevent_export *)arg)->right = SYNCEVENT_RIGHT_READ;
 		break;
 	case SYNCEVENT_IOC_EXPORT_NAME:
-		strcpy(((struct syncevent_pci_name *)arg)->name, "name");
+		if (se_in_region())
+			*(struct syncevent_pci_name *)arg = s->name;
+		else
+			strcpy(((struct syncevent_pci_name *)arg)->name, "name");
+		break;
+	case SYNCEVENT_IOC_PCI_CREATE:
+		((struct syncevent_pci_create *)arg)->home = SYNCEVENT_PCI_HOME_ANY;
+		break;
+	case SYNCEVENT_IOC_IMPORT:
+		((struct syncevent_import *)arg)->blob = s->blob;
+		break;
+	case SYNCEVENT_IOC_IMPORT_NAME:
+		memcpy(arg, s->name.name, sizeof(s->name.name));
 		break;
 	case SYNCEVENT_IOC_QUEUE_ADD:
 		*(struct syncevent_queue_add *)arg = (struct syncevent_queue_add) {
@@ -192,16 +281,36 @@ static inline void se_cmd_valid(const struct se_cmd *c, struct se_subject *s, vo
 	}
 }
 
+static inline uint64_t se_events(void)
+{
+	struct syncevent_dev_info d = { .abi = 0 };
+
+	se_ioctl(se_dev(), SYNCEVENT_IOC_DEV_INFO, &d);
+	return d.events;
+}
+
+/*
+ * Closed. Its event is gone with that, but in a region the kernel's own look at all slots,
+ * in each tick, may be what held it last.
+ */
+static inline void se_until_events(uint64_t before)
+{
+	if (se_in_region())
+		se_until(se_events() == before);
+}
+
 /* Call it, and take back what it made: 0 or a negative errno. */
 static inline int se_cmd_call(const struct se_cmd *c, struct se_subject *s,
 			      unsigned int request, void *arg)
 {
+	uint64_t events = se_events();
 	int ret = se_ioctl(s->fd[c->on], request, arg);
 
 	if (ret >= 0 && c->makes_fd) {
 		close(ret);
 		ret = 0;
 	}
+	se_until_events(events);
 	if (!ret && c->request == SYNCEVENT_IOC_QUEUE_ADD)
 		ret = se_queue_cancel(s->fd[SE_ON_QUEUE], SE_SUBJECT_COOKIE);
 	return ret;
@@ -249,17 +358,34 @@ static inline void se_state_get(const struct se_subject *s, struct se_state *st)
 struct se_held {
 	uint64_t events;	/* of this user */
 	uint64_t entries;
+	uint32_t slots;		/* of the region, for this side */
 	int fds;
 };
+
+/* Slots in use, by a file of its own: it is counted among none. */
+static inline uint32_t se_slots(void)
+{
+	struct syncevent_pci_info info = { .slots_used = 0 };
+	int fd;
+
+	if (!se_in_region())
+		return 0;
+	fd = open(PCI_DEV, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || se_ioctl(fd, SYNCEVENT_IOC_PCI_INFO, &info))
+		info.slots_used = UINT32_MAX;
+	close(fd);
+	return info.slots_used;
+}
 
 static inline struct se_held se_held(void)
 {
 	struct syncevent_dev_info d = { .abi = 0 };
-	struct se_held held = { .fds = 0 };
+	struct se_held held = { .slots = 0 };
 
 	se_ioctl(se_dev(), SYNCEVENT_IOC_DEV_INFO, &d);
 	held.events = d.events;
 	held.entries = d.entries;
+	held.slots = se_slots();
 	for (int fd = 0; fd < 4096; fd++)
 		held.fds += fcntl(fd, F_GETFD) >= 0;
 	return held;
@@ -268,8 +394,11 @@ static inline struct se_held se_held(void)
 /* A file that a call has not let go keeps its event, with no descriptor to tell. */
 static inline void se_nothing_held(struct __test_metadata *_metadata, struct se_held before)
 {
-	struct se_held now = se_held();
+	struct se_held now;
 
+	/* A slot is free once the other side has let go of it; so is what was there before. */
+	EXPECT_TRUE(se_until(se_slots() <= before.slots));
+	now = se_held();
 	EXPECT_EQ(before.fds, now.fds);
 	EXPECT_EQ(before.events, now.events);
 	EXPECT_EQ(before.entries, now.entries);

@@ -77,7 +77,7 @@ static void refused_on(struct __test_metadata *_metadata, struct _test_data_fd *
 TEST_F(fd, wrong_kind)
 {
 	se_for_each_cmd(c) {
-		for (int kind = 0; kind < SE_KINDS; kind++) {
+		for (int kind = 0; kind < se_kinds(); kind++) {
 			if (kind != (int)c->on)
 				refused_on(_metadata, self, c, self->s.fd[kind], -ENOTTY,
 					   "syncevent of kind", (unsigned int)kind);
@@ -177,7 +177,7 @@ TEST_F(fd, unknown_numbers_and_directions)
 	unsigned long tried = 0;
 
 	se_state_get(&self->s, &old);
-	for (int kind = 0; kind < SE_KINDS; kind++) {
+	for (int kind = 0; kind < se_kinds(); kind++) {
 		for (unsigned int nr = 0; nr < 256; nr++) {
 			for (unsigned int i = 0; i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 				unsigned int request = _IOC(i % 4, SYNCEVENT_IOC_TYPE, nr,

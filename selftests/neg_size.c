@@ -93,7 +93,7 @@ TEST_F(size, longer_with_a_zero_tail)
 		se_state_get(&self->s, &old);
 		for (unsigned int size = first; size <= SIZE_MAX_TRIED; size += step()) {
 			fill(self, c, size);
-			ASSERT_EQ(c->ok, se_cmd_call(c, &self->s, se_cmd_resize(c, size),
+			ASSERT_EQ(se_cmd_ok(c), se_cmd_call(c, &self->s, se_cmd_resize(c, size),
 						     self->buf))
 				TH_LOG("%s: size %u", c->name, size);
 			ASSERT_TRUE(se_poisoned(self->buf + size, ROOM - size))
@@ -128,23 +128,27 @@ TEST_F(size, longer_with_a_byte_in_the_tail)
 	}
 }
 
+static bool same_answer(struct _test_data_size *self, const struct se_cmd *c, unsigned int size)
+{
+	unsigned char exact[SE_ARG_MAX];
+
+	se_poison(self->buf, ROOM);
+	return !se_cmd_call(c, &self->s, c->request, exact) &&
+	       !se_cmd_call(c, &self->s, se_cmd_resize(c, size), self->buf) &&
+	       !memcmp(exact, self->buf, se_cmd_size(c));
+}
+
 /* A structure that is only an answer has no input: its tail is filled with zeroes. */
 TEST_F(size, answers_have_a_zero_tail)
 {
 	se_for_each_cmd(c) {
 		unsigned int first = se_cmd_size(c);
-		unsigned char exact[SE_ARG_MAX];
 
 		if (!se_cmd_answers(c) || se_cmd_reads(c))
 			continue;
-		se_poison(self->buf, ROOM);
-		ASSERT_EQ(0, se_cmd_call(c, &self->s, c->request, self->buf));
-		memcpy(exact, self->buf, first);
 		for (unsigned int size = first; size <= SIZE_MAX_TRIED; size += step()) {
-			se_poison(self->buf, ROOM);
-			ASSERT_EQ(0, se_cmd_call(c, &self->s, se_cmd_resize(c, size), self->buf))
-				TH_LOG("%s: size %u", c->name, size);
-			ASSERT_EQ(0, memcmp(exact, self->buf, first))
+			/* What PCI_INFO counts may grow between the two: once in a while. */
+			ASSERT_TRUE(se_until(same_answer(self, c, size)))
 				TH_LOG("%s: size %u: another answer", c->name, size);
 			ASSERT_TRUE(is_zero(self->buf + first, size - first))
 				TH_LOG("%s: size %u: the tail is not zero", c->name, size);

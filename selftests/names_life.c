@@ -179,16 +179,32 @@ TEST_F(names, mounts_are_independent)
 /* A directory that a container gets read-only gives it waiting, and nothing more. */
 TEST_F(names, read_only_bind_mount)
 {
-	int a = open_at(self->dir, "a", O_CREAT | O_RDWR), b;
+	int a = open_at(self->dir, "a", O_CREAT | O_RDWR), b, copy;
+	struct stat st;
 
 	ASSERT_EQ(0, mount(self->dir, self->other, NULL, MS_BIND, NULL));
 	b = open_at(self->other, "a", O_RDWR);
 	ASSERT_EQ(id_of(a), id_of(b));
-	close(b);
 	ASSERT_EQ(0, mount(NULL, self->other, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL));
+	/* what is open keeps its right, and gives it to no other file */
+	EXPECT_EQ(0, se_set(b, 1));
+	EXPECT_EQ(-EROFS, se_dup(b, 0));
+	copy = se_dup(b, SYNCEVENT_DUP_RDONLY);
+	EXPECT_LE(0, copy);
+	EXPECT_EQ(1, value_of(copy));
+	close(copy);
+	EXPECT_EQ(-1, fchmod(b, 0600));
+	EXPECT_EQ(EROFS, errno);
+	close(b);
 	ASSERT_EQ(-EROFS, open_at(self->other, "a", O_RDWR));
 	ASSERT_EQ(-EROFS, open_at(self->other, "b", O_CREAT | O_RDWR));
 	ASSERT_EQ(-EROFS, unlink_at(self->other, "a"));
+	ASSERT_EQ(-1, chmod(at(self->other, "a"), 0600));
+	ASSERT_EQ(EROFS, errno);
+	ASSERT_EQ(-1, chmod(self->other, 0700));
+	ASSERT_EQ(EROFS, errno);
+	ASSERT_EQ(0, fstat(a, &st));
+	ASSERT_EQ(0666, st.st_mode & 07777);
 	b = open_at(self->other, "a", O_RDONLY);
 	ASSERT_LE(0, b);
 	ASSERT_EQ(-EBADF, se_set(b, 1));
@@ -374,6 +390,57 @@ TEST_F(names, unprivileged_mount_in_a_user_namespace)
 	EXPECT_EQ(0, se_wait_child(se_fork(in_a_namespace, self->other)));
 	EXPECT_EQ(0, se_wait_child(se_fork(in_a_namespace, self->other)));
 	ASSERT_EQ(0, se_write_text(EVENTS_MAX, "32768"));
+}
+
+/* A mount with one user in it, until somebody has looked. */
+static int of_one_user(void *arg)
+{
+	const struct meeting *m = arg;
+	char map[32], byte;
+	int fd;
+
+	WANT(!become(UID(8)));
+	WANT(!unshare(CLONE_NEWUSER | CLONE_NEWNS));
+	snprintf(map, sizeof(map), "0 %d 1", UID(8));
+	WANT(!se_write_text("/proc/self/setgroups", "deny"));
+	WANT(!se_write_text("/proc/self/uid_map", map));
+	WANT(!se_write_text("/proc/self/gid_map", map));
+	WANT(!mount_at(m->dir, NULL));
+	fd = open_at(m->dir, "a", O_CREAT | O_RDWR);
+	WANT(fd >= 0);
+	WANT(write(m->sock, "m", 1) == 1);
+	WANT(read(m->sock, &byte, 1) == 1);
+	WANT(value_of(fd) == 6);
+	WANT(names_in(m->dir) == 1);
+	return 0;
+}
+
+/* Who is nobody there can make no name, whatever it is allowed else, but open one. */
+TEST_F(names, makers_have_a_mapping)
+{
+	struct meeting m = { .dir = self->other };
+	char dir[96], byte;
+	int sock[2], fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock));
+	m.sock = sock[1];
+	pid = se_fork(of_one_user, &m);
+	ASSERT_LT(0, pid);
+	close(sock[1]);
+	ASSERT_EQ(1, read(sock[0], &byte, 1));
+	snprintf(dir, sizeof(dir), "/proc/%d/root%s", pid, self->other);
+	EXPECT_EQ(-EOVERFLOW, open_at(dir, "b", O_CREAT | O_RDWR));
+	EXPECT_EQ(-EOVERFLOW, open_at(dir, "b", O_CREAT | O_EXCL | O_RDONLY));
+	EXPECT_EQ(-1, open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+	EXPECT_EQ(EOVERFLOW, errno);
+	fd = open_at(dir, "a", O_CREAT | O_RDWR);
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(0, se_set(fd, 6));
+	close(fd);
+	ASSERT_EQ(1, write(sock[0], "d", 1));
+	EXPECT_EQ(0, se_wait_child(pid));
+	close(sock[0]);
 }
 
 /* ---- races ----------------------------------------------------------------------- */

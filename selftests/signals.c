@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * Signals during each call that sleeps: with and without SA_RESTART, stopped and
- * continued, killed, in a storm, and together with what the call waits for.
+ * continued, killed, in a storm, and together with what the call waits for. And during
+ * those that sleep only while another thread has the queue.
  */
 #include "common.h"
 
+#include <linux/userfaultfd.h>
 #include <syncevent/cell.h>
 
 /**
@@ -279,6 +281,129 @@ TEST_F(signals, storm_without_restart)
 		ret = se_join(&self->t);
 		ASSERT_EQ(-EINTR, ret);
 	}
+}
+
+/* ---- a queue that another thread holds ----------------------------------------------- */
+
+/**
+ * struct held - a queue whose reader holds it: its buffer is a page that does not come
+ * @q: the queue, with one completion
+ * @fd: an event of value 0
+ * @uffd: by which the page comes
+ * @page: of the reader
+ * @reader: in read(2)
+ * @t: in a call under test
+ */
+FIXTURE(held)
+{
+	int q;
+	int fd;
+	int uffd;
+	char *page;
+	struct se_thread reader;
+	struct se_thread t;
+};
+
+FIXTURE_VARIANT(held)
+{
+	int (*fn)(void *arg);
+};
+
+static int held_reader(void *arg)
+{
+	struct _test_data_held *self = arg;
+	ssize_t n = read(self->q, self->page, sizeof(struct syncevent_completion));
+
+	return n < 0 ? -errno : (int)n;
+}
+
+static int held_add(void *arg)
+{
+	struct _test_data_held *self = arg;
+
+	return se_queue_add(self->q, self->fd, SYNCEVENT_COND_EQ, 1, 6, SE_FOREVER);
+}
+
+static int held_cancel(void *arg)
+{
+	struct _test_data_held *self = arg;
+
+	return se_queue_cancel(self->q, 7);
+}
+
+FIXTURE_VARIANT_ADD(held, add) { .fn = held_add };
+FIXTURE_VARIANT_ADD(held, cancel) { .fn = held_cancel };
+
+static int page_comes(struct _test_data_held *self)
+{
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)self->page, 4096 } };
+
+	return ioctl(self->uffd, UFFDIO_ZEROPAGE, &zero) ? -errno : 0;
+}
+
+/* Returns once the reader waits for its page. */
+FIXTURE_SETUP(held)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffd_msg msg;
+
+	self->q = se_queue(0);
+	self->fd = se_create(0);
+	ASSERT_EQ(0, se_queue_add(self->q, self->fd, SYNCEVENT_COND_EQ, 0, 5, SE_FOREVER));
+	ASSERT_EQ(0, se_queue_add(self->q, self->fd, SYNCEVENT_COND_EQ, 1, 7, SE_FOREVER));
+	self->uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	ASSERT_LE(0, self->uffd) TH_LOG("errno %d", errno);
+	ASSERT_EQ(0, ioctl(self->uffd, UFFDIO_API, &api));
+	self->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->page);
+	reg.range.start = (uintptr_t)self->page;
+	reg.range.len = 4096;
+	ASSERT_EQ(0, ioctl(self->uffd, UFFDIO_REGISTER, &reg));
+	ASSERT_EQ(0, se_start(&self->reader, held_reader, self));
+	ASSERT_EQ(sizeof(msg), read(self->uffd, &msg, sizeof(msg)));
+	ASSERT_EQ(UFFD_EVENT_PAGEFAULT, msg.event);
+}
+
+FIXTURE_TEARDOWN(held)
+{
+	const struct syncevent_completion *done = (void *)self->page;
+
+	EXPECT_EQ(sizeof(*done), se_join(&self->reader));
+	EXPECT_EQ(5, done->cookie);
+	munmap(self->page, 4096);
+	close(self->uffd);
+	close(self->q);
+	close(self->fd);
+}
+
+/* Nothing was added, nothing cancelled. */
+TEST_F(held, without_restart)
+{
+	se_handle(SIGUSR1, 0);
+	ASSERT_EQ(0, se_start(&self->t, variant->fn, self));
+	ASSERT_TRUE(se_until_sleeps_in(&self->t, SYS_ioctl));
+	ASSERT_EQ(0, pthread_kill(self->t.thread, SIGUSR1));
+	EXPECT_EQ(-EINTR, se_join(&self->t));
+	EXPECT_EQ(0, page_comes(self));
+	EXPECT_EQ(1, se_waiters(self->fd));
+}
+
+/* The call begins anew, and gets the queue when the reader has gone. */
+TEST_F(held, with_restart)
+{
+	se_handle(SIGUSR1, SA_RESTART);
+	ASSERT_EQ(0, se_start(&self->t, variant->fn, self));
+	for (int i = 0; i < 5; i++) {
+		ASSERT_TRUE(se_until_sleeps_in(&self->t, SYS_ioctl));
+		ASSERT_EQ(0, pthread_kill(self->t.thread, SIGUSR1));
+	}
+	ASSERT_TRUE(se_until_sleeps_in(&self->t, SYS_ioctl));
+	ASSERT_FALSE(se_is_done(&self->t));
+	EXPECT_EQ(1, se_waiters(self->fd));
+	EXPECT_EQ(0, page_comes(self));
+	EXPECT_EQ(0, se_join(&self->t));
+	EXPECT_EQ(variant->fn == held_add ? 2 : 0, se_waiters(self->fd));
 }
 
 TEST_HARNESS_MAIN

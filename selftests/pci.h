@@ -56,6 +56,12 @@ static inline int pci_info(struct syncevent_pci_info *info)
 	return se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_INFO, info);
 }
 
+/* When a side counts as dead. */
+static inline int pci_peer_timeout(const char *ms)
+{
+	return se_write_text("/sys/module/syncevent/parameters/peer_timeout_ms", ms);
+}
+
 static inline bool pci_alive(uint64_t sides)
 {
 	struct syncevent_pci_info info;

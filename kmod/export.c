@@ -5,6 +5,7 @@
  * is everybody's to write: what is checked is a copy.
  */
 #include "region.h"
+#include "trace.h"
 
 /* ---- own slots ------------------------------------------------------------------------- */
 
@@ -39,6 +40,7 @@ int se_slot_export(struct se_event *ev, u32 right, struct syncevent_blob *blob)
 	};
 	memcpy(blob->key, desc->key[right == SYNCEVENT_RIGHT_UPDATE], sizeof(blob->key));
 	blob->checksum = se_blob_checksum(blob);
+	trace_syncevent_export(ev->id, r->number, slot->index, slot->generation, right, false);
 	ret = 0;
 out:
 	mutex_unlock(&r->lock);
@@ -84,6 +86,7 @@ int se_slot_name(struct se_event *ev, const char *name, u32 rights)
 	strscpy_pad(desc->name, rights ? name : "", sizeof(desc->name));
 	/* The name comes with them; se_slot_check() compares its copy of both. */
 	virt_store_release(&desc->name_rights, rights);
+	trace_syncevent_export(ev->id, r->number, slot->index, slot->generation, rights, true);
 	ret = 0;
 out:
 	mutex_unlock(&r->lock);

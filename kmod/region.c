@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "region.h"
+#include "trace.h"
 
 static_assert(sizeof(struct syncevent_region_side) == 1024);
 static_assert(sizeof(struct syncevent_region_desc) == 256);
@@ -190,6 +191,7 @@ static int se_region_attach(struct se_region *r)
 	/* Hints and slots are at rest before anybody believes that this side is here. */
 	virt_store_release(&me->epoch, r->epoch);
 	mutex_unlock(&r->lock);
+	trace_syncevent_peer(r->number, r->side, SE_PEER_ATTACHED);
 	dev_info_ratelimited(r->parent, "side %u of %u attached\n", r->side, r->geo.sides);
 	return 0;
 }
@@ -197,6 +199,8 @@ static int se_region_attach(struct se_region *r)
 /* No slot is made or imported after this, and those that there are end. */
 static void se_region_detach(struct se_region *r)
 {
+	bool attached = se_attached(r);
+
 	mutex_lock(&r->lock);
 	smp_store_release(&r->epoch, 0);	/* pairs with se_attached() */
 	mutex_unlock(&r->lock);
@@ -204,6 +208,8 @@ static void se_region_detach(struct se_region *r)
 	/* It may be clearing what is another event's once this side attaches anew. */
 	cancel_delayed_work_sync(&r->follow);
 	se_slots_end(r);
+	if (attached)
+		trace_syncevent_peer(r->number, r->side, SE_PEER_DETACHED);
 }
 
 /* ---- peers ------------------------------------------------------------------------------ */
@@ -290,8 +296,10 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 
 	if (epoch != peer->epoch) {
 		died = peer->epoch && !peer->dead;
-		if (peer->alive)
+		if (peer->alive) {
 			dev_info_ratelimited(r->parent, "side %u left, or attached anew\n", side);
+			trace_syncevent_peer(r->number, side, SE_PEER_LEFT);
+		}
 		se_ring_reset(r, side);
 		set_bit(SE_JUDGE_ALL, &r->todo);
 		WRITE_ONCE(peer->dead, false);
@@ -300,6 +308,8 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 		peer->seen = jiffies;
 		WRITE_ONCE(peer->alive, epoch && READ_ONCE(record->format_epoch) ==
 						 r->format_epoch);
+		if (peer->alive)
+			trace_syncevent_peer(r->number, side, SE_PEER_CAME);
 	} else if (heartbeat != peer->heartbeat) {
 		peer->heartbeat = heartbeat;
 		peer->seen = jiffies;
@@ -310,6 +320,7 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 		WRITE_ONCE(peer->dead, true);
 		set_bit(SE_JUDGE_ALL, &r->todo);
 		dev_warn_ratelimited(r->parent, "side %u is dead: no heartbeat\n", side);
+		trace_syncevent_peer(r->number, side, SE_PEER_DIED);
 		died = true;
 	}
 	return died;
@@ -412,6 +423,7 @@ static void se_region_tick(struct work_struct *work)
 		dev_warn_ratelimited(r->parent,
 				     "side %u was declared dead by another: attaching anew\n",
 				     r->side);
+		trace_syncevent_peer(r->number, r->side, SE_PEER_FENCED);
 		again = true;
 	}
 	if (again) {

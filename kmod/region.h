@@ -98,6 +98,24 @@ struct se_peer {
 	atomic64_t rung;
 };
 
+/**
+ * enum se_peer_change - what became of a side, as trace.h has it
+ * @SE_PEER_ATTACHED: this one, with a new epoch
+ * @SE_PEER_DETACHED: this one ended all that it has of the region
+ * @SE_PEER_FENCED: this one finds that another declared it dead
+ * @SE_PEER_CAME: se_peer.alive became true
+ * @SE_PEER_LEFT: it became false: that side detached, or attached anew
+ * @SE_PEER_DIED: it became false: no heartbeat
+ */
+enum se_peer_change {
+	SE_PEER_ATTACHED,
+	SE_PEER_DETACHED,
+	SE_PEER_FENCED,
+	SE_PEER_CAME,
+	SE_PEER_LEFT,
+	SE_PEER_DIED,
+};
+
 enum {
 	SE_JUDGE_ALL,	/* notifications were lost */
 };

@@ -5,70 +5,36 @@
  *
  * Runs as root: it makes a trace instance of its own.
  */
-#include "common.h"
+#include "tracer.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 
 #include <syncevent.h>
-
-#define TRACING		"/sys/kernel/tracing/"
-#define INSTANCE	TRACING "instances/syncevent-selftest"
 
 FIXTURE(trace) {
 	FILE *trace;
 };
 
-/*
- * One for all tests, each of which is a process of its own: to make its files takes the
- * debug kernel half a minute.
- */
-static pid_t program;
-
-__attribute__((constructor)) static void begin(void)
-{
-	program = getpid();
-}
-
-__attribute__((destructor)) static void end(void)
-{
-	if (getpid() == program)
-		rmdir(INSTANCE);
-}
-
 FIXTURE_SETUP(trace)
 {
-	ASSERT_TRUE(!mkdir(INSTANCE, 0700) || errno == EEXIST) TH_LOG("no tracefs? errno %d", errno);
-	ASSERT_EQ(0, se_write_text(INSTANCE "/events/syncevent/enable", "1"));
-	ASSERT_EQ(0, se_write_text(INSTANCE "/trace", ""));
+	ASSERT_EQ(0, tracer_begin("")) TH_LOG("no tracefs?");
 	self->trace = NULL;
 }
 
 FIXTURE_TEARDOWN(trace)
 {
-	se_write_text(INSTANCE "/events/syncevent/enable", "0");
+	tracer_end();
 	if (self->trace)
 		fclose(self->trace);
 }
 
-/* The next event in the trace, as "name: fields", without who and when. */
 static const char *next_event(struct _test_data_trace *self)
 {
-	static char line[512];
-	char *p;
-
 	if (!self->trace)
 		self->trace = fopen(INSTANCE "/trace", "re");
-	while (self->trace && fgets(line, sizeof(line), self->trace)) {
-		p = strstr(line, " syncevent_");
-		if (line[0] == '#' || !p)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		return p + 1;
-	}
-	return "(end)";
+	return tracer_next(self->trace) ?: "(end)";
 }
 
 __attribute__((format(printf, 3, 4)))

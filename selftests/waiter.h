@@ -18,11 +18,19 @@ static const enum syncevent_how hows[] = {
 	SYNCEVENT_ADAPTIVE, SYNCEVENT_SPIN, SYNCEVENT_YIELD, SYNCEVENT_BLOCK,
 };
 
+/* With SE_REGION: in memory that is shared with another machine, once that is there. */
 static inline struct syncevent *make(uint64_t value)
 {
 	struct syncevent_attr attr = { .size = sizeof(attr), .value = value };
+	struct syncevent_pci pci = { .size = sizeof(pci) };
 	struct syncevent *ev = NULL;
 
+	if (getenv("SE_REGION")) {
+		if (!se_until(!syncevent_pci_get(0, &pci) &&
+			      pci.alive & 1ULL << pci.side))
+			return NULL;
+		attr.pci = pci.address;
+	}
 	return syncevent_create(&ev, &attr) ? NULL : ev;
 }
 

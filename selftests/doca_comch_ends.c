@@ -90,6 +90,10 @@ TEST_F(pair, send_to_nobody)
 	ASSERT_EQ(1, server->goes);
 	/* The connection does not exist any more. */
 	ASSERT_EQ(DOCA_ERROR_NOT_CONNECTED, doca_task_submit(doca_comch_task_send_as_task(task)));
+	ASSERT_EQ(DOCA_ERROR_NOT_CONNECTED,
+		  doca_task_submit_ex(doca_comch_task_send_as_task(task), 0));
+	ASSERT_EQ(DOCA_ERROR_NOT_CONNECTED,
+		  doca_task_try_submit(doca_comch_task_send_as_task(task)));
 	doca_task_free(doca_comch_task_send_as_task(task));
 	ASSERT_EQ(DOCA_ERROR_INVALID_VALUE, end_alloc(server, "x", 1, &task));
 }

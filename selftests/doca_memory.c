@@ -319,6 +319,8 @@ TEST_F(memory, inventory)
 	FAILS(BAD_STATE, doca_buf_inventory_stop(self->inventory));
 	FAILS(BAD_STATE, doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, b, 8,
 							     &bufs[0]));
+	FAILS(BAD_STATE, doca_buf_inventory_buf_get_by_data(self->inventory, self->mmap, b, 8,
+							     &bufs[0]));
 	OK(doca_buf_inventory_start(self->inventory));
 	FAILS(BAD_STATE, doca_buf_inventory_start(self->inventory));
 	FAILS(BAD_STATE, doca_buf_inventory_buf_get_by_args(self->inventory, self->mmap, b, 8,
@@ -339,6 +341,8 @@ TEST_F(memory, inventory)
 								 8, b, 8, &bufs[0]));
 	FAILS(INVALID_VALUE, doca_buf_inventory_buf_get_by_args(self->inventory, self->mmap, b, 8,
 								 b + 1, 8, &bufs[0]));
+	FAILS(INVALID_VALUE, doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, b + 60,
+								 5, &bufs[0]));
 	FAILS(INVALID_VALUE, doca_buf_inventory_buf_get_by_data(self->inventory, self->mmap, b + 60,
 								 5, &bufs[0]));
 	for (i = 0; i < 3; i++)

@@ -39,6 +39,19 @@ int ioctl(int fd, unsigned long command, ...)
 	return (int)syscall(SYS_ioctl, fd, command, arg);
 }
 
+/* And of the process: nothing is cleared for it. */
+static bool refuse_memory;
+
+void *__libc_calloc(size_t n, size_t size);
+
+void *calloc(size_t n, size_t size)
+{
+	if (!refuse_memory)
+		return __libc_calloc(n, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
 #define DRIVER	"/sys/bus/pci/drivers/syncevent/"
 
 /* ---- devices ------------------------------------------------------------------------- */
@@ -132,6 +145,18 @@ TEST_F(refusals, no_memory_to_wait)
 	OK(doca_ctx_stop(a.ctx));
 	OK(doca_sync_event_destroy(a.event));
 	OK(doca_pe_destroy(a.pe));
+}
+
+TEST_F(refusals, no_memory_for_an_accelerator)
+{
+	struct doca_dpa *dpa = NULL;
+
+	refuse_memory = true;
+	FAILS(NO_MEMORY, doca_dpa_create(self->dev, &dpa));
+	refuse_memory = false;
+	ASSERT_EQ(NULL, dpa);
+	OK(doca_dpa_create(self->dev, &dpa));
+	OK(doca_dpa_destroy(dpa));
 }
 
 /* ---- rights -------------------------------------------------------------------------------- */

@@ -264,7 +264,9 @@ TEST_F(messages, no_memory_at_submit)
 	for (i = 0; i < ARRAY_SIZE(errors); i++) {
 		sends = (struct refusal){ .error = errors[i] };
 		FAILS(NO_MEMORY, doca_task_submit(task));
-		ASSERT_EQ(1, sends.calls);
+		FAILS(NO_MEMORY, doca_task_submit_ex(task, DOCA_TASK_SUBMIT_FLAG_FLUSH));
+		FAILS(NO_MEMORY, doca_task_try_submit(task));
+		ASSERT_EQ(3, sends.calls);
 		FAILS(NO_MEMORY, doca_task_get_status(task));
 		ASSERT_EQ(0, end_drain(&self->server));
 		sends.error = 0;

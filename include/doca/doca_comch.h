@@ -53,7 +53,7 @@ struct doca_comch_event_connection_status_changed;
 DOCA_EXPERIMENTAL
 doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *devinfo);
 
-/** doca_comch_cap_client_is_supported() - Return: likewise */
+/** doca_comch_cap_client_is_supported() - Return: SUCCESS, of every device; INVALID_VALUE: NULL */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *devinfo);
 

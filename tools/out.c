@@ -314,8 +314,9 @@ static int fail_on(const char *what, const char *name, const char *on, int err)
 				  "payload of this machine; \"syncevent peers\" tells how much is used",
 				  what, text, where);
 	case -EOPNOTSUPP:
-		return tool_error("cannot %s '%s' on %s: that works on the event's home machine "
-				  "alone; others can set it", what, text, where);
+		return tool_error("cannot %s '%s' on %s: the pages of this machine are larger than "
+				  "those of the memory: 4096 bytes; boot a kernel with such pages",
+				  what, text, where);
 	default:
 		return tool_fail(what, name, err);
 	}

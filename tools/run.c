@@ -97,6 +97,7 @@ static int tool_add(const struct tool_args *args)
 {
 	const char *name = args->names[0];
 	struct syncevent *ev;
+	char text[TOOL_TEXT_MAX];
 	uint64_t old = 0;
 	int err;
 
@@ -105,6 +106,9 @@ static int tool_add(const struct tool_args *args)
 		return tool_fail_event(args, "update the event", err);
 	err = syncevent_add(ev, args->value, &old);
 	syncevent_close(ev);
+	if (err == -EOPNOTSUPP)
+		return tool_error("cannot add to '%s': that works on its home machine alone; "
+				  "others can set it", tool_escape(name, text, sizeof(text)));
 	if (err)
 		return tool_fail_event(args, "add to", err);
 	return print_value(args, name, old + args->value);

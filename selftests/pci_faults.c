@@ -5,6 +5,7 @@
  *
  * The survivor has the cases; what the other side, VICTIM, does is in pci_orders.h.
  */
+#include "command.h"
 #include "mourner.h"
 #include "pci_orders.h"
 
@@ -157,8 +158,11 @@ TEST_F(pair, killed)
 	uint32_t deaths[4];
 	struct epoll_event e;
 	struct mourners all[4];
+	char said[256], wanted[128];
 	int fd[4], ep[4], beat, i;
 	uint64_t moved, v;
+	FILE *commands[3];
+	int64_t waiters;
 
 	/* What depends on the other side, in each of the three ways; and what does not. */
 	ASSERT_LE(0, fd[CREATOR] = made_for(&self->o, "a", 0, ME));
@@ -175,12 +179,23 @@ TEST_F(pair, killed)
 		EXPECT_FALSE(is_dead(fd[i]));
 		ASSERT_EQ(0, mourn(&all[i], fd[i]));
 	}
+	for (i = 0; i < 3; i++) {
+		waiters = se_waiters(fd[i]);
+		ASSERT_TRUE(commands[i] = command_begin("wait %c --on " PCI_DEV " --eq 99 --how block "
+							"--timeout 60s%s", 'a' + i,
+							i == HOME ? " --json" : ""));
+		ASSERT_TRUE(se_until_waiters(fd[i], waiters + 1));
+	}
 	fault("kill", VICTIM);
 	ASSERT_LT(0, moved = last_pulse(pulse, all, 3));
 	printf("# it was killed; the limit is %u ms after its last heartbeat\n", self->limit);
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, wrong_ends(&all[i], -EPIPE, names[i],
 					moved + self->limit * 1000000ULL));
+		EXPECT_EQ(3, command_end(commands[i], said, sizeof(said)));
+		snprintf(wanted, sizeof(wanted), "syncevent: the peer that '%c' depends on died\n%s",
+			 'a' + i, i == HOME ? "{\"name\":\"b\",\"result\":\"peer died\"}\n" : "");
+		EXPECT_STREQ(wanted, said);
 		EXPECT_EQ(deaths[i] + 1, cell[i]->hint[ME].deaths);
 		EXPECT_EQ(SYNCEVENT_HINT_PEER_DEAD,
 			  cell[i]->hint[ME].flags & SYNCEVENT_HINT_PEER_DEAD);

@@ -3,7 +3,11 @@
  * Events between machines of other forms, which SE_FORM names: without doorbells, without
  * atomic operations, with one CPU. Side 0 makes the events.
  */
+#include "command.h"
 #include "pci.h"
+
+#include <syncevent.h>
+#include <syncevent/inline.h>
 
 static bool form_is(const char *name)
 {
@@ -131,6 +135,84 @@ TEST_F(forms, adds)
 	EXPECT_EQ(9, v);
 	ASSERT_EQ(0, pci_meet(&self->pair));
 	close(away);
+}
+
+/* Likewise of the library. What it refuses changes nothing. */
+TEST_F(forms, library_adds)
+{
+	const bool alone = form_is("noatomics"), refused = alone && !is_owner();
+	struct syncevent_stat stat = { .size = sizeof(stat) };
+	struct syncevent *ev, *twin, *reader;
+	uint64_t v, old = 77;
+
+	ASSERT_EQ(0, syncevent_from_fd(&ev, self->fd));
+	ASSERT_EQ(0, syncevent_dup(&twin, ev, 0));
+	ASSERT_EQ(0, syncevent_dup(&reader, ev, SYNCEVENT_RDONLY));
+	ASSERT_EQ(0, syncevent_stat(ev, &stat));
+	EXPECT_EQ(alone, !!(stat.flags & SYNCEVENT_STAT_HOME_ADDS));
+	EXPECT_EQ(0, stat.home);
+	EXPECT_EQ(my_side(), stat.side);
+
+	EXPECT_EQ(refused ? -EOPNOTSUPP : 0, syncevent_add(ev, 3, &old));
+	if (refused)
+		EXPECT_EQ(77, old);
+	EXPECT_EQ(refused ? -EOPNOTSUPP : 0, syncevent_add(twin, 4, NULL));
+	/* Who may not update hears of that first. */
+	EXPECT_EQ(-EBADF, syncevent_add(reader, 1, NULL));
+	/* Inline it is the caller who knows. */
+	if (!refused)
+		EXPECT_EQ(0, syncevent_inline_add(ev, syncevent_cell(ev), 10, NULL));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, syncevent_get(ev, &v));
+	EXPECT_EQ(alone ? 17 : 34, v);
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	if (!is_owner())
+		EXPECT_EQ(0, syncevent_set(ev, 5));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, syncevent_get(ev, &v));
+	EXPECT_EQ(5, v);
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	if (is_owner())
+		EXPECT_EQ(0, syncevent_revoke(ev));
+	ASSERT_TRUE(se_until(syncevent_set(ev, 1) == -EIDRM));
+	EXPECT_EQ(-EIDRM, syncevent_add(ev, 1, NULL));
+	syncevent_close(reader);
+	syncevent_close(twin);
+	syncevent_close(ev);
+}
+
+/* And of the command, which says what goes instead. */
+TEST_F(forms, command_adds)
+{
+	const bool alone = form_is("noatomics");
+	char said[256];
+	uint64_t v;
+
+	/* In turns: what the second one prints has the first one's. */
+	if (!is_owner())
+		ASSERT_EQ(0, pci_meet(&self->pair));
+	if (alone && !is_owner()) {
+		EXPECT_EQ(1, command_end(command_begin("add event 5 --on " PCI_DEV), said,
+					 sizeof(said)));
+		EXPECT_STREQ("syncevent: cannot add to 'event': that works on its home machine "
+			     "alone; others can set it\n", said);
+	} else {
+		EXPECT_EQ(0, command_end(command_begin("add event 5 --on " PCI_DEV), said,
+					 sizeof(said)));
+		EXPECT_STREQ(is_owner() ? "5\n" : "10\n", said);
+	}
+	if (is_owner())
+		ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, se_get(self->fd, &v));
+	EXPECT_EQ(alone ? 5 : 10, v);
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	if (!is_owner())
+		EXPECT_EQ(0, command_end(command_begin("set event 8 --on " PCI_DEV), said,
+					 sizeof(said)));
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	ASSERT_EQ(0, se_get(self->fd, &v));
+	EXPECT_EQ(8, v);
 }
 
 /* The end of an event comes to the other side, by a tick if by nothing else. */

@@ -257,9 +257,9 @@ static int add(struct se_entry *e, struct syncevent *ev, uint64_t deadline)
 	if (ret == SE_NOT_YET && se_passed(&o))
 		ret = -ETIMEDOUT;
 	if (ret == SE_NOT_YET) {
-		ret = se_watch_start();
+		ret = se_watch_get(&w, ev);
 		if (!ret)
-			ret = se_watch_get(&w, ev);
+			ret = se_watch_start();
 		if (ret)
 			return ret;
 		/* The thread listens, or will from se_watch_more() on. */

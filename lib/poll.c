@@ -129,11 +129,6 @@ static void look(struct se_watch *w)
 	} while (!on && w->bell.on);
 }
 
-static bool live(const struct syncevent *ev)
-{
-	return syncevent_cell_live(ev->cell);
-}
-
 static void differs_from(struct se_watch *w, uint64_t last)
 {
 	w->last = last;
@@ -149,8 +144,7 @@ int se_watch_arm(struct syncevent *ev, const struct se_cond *c)
 	int err;
 
 	se_watch_lock();
-	/* Below the lock: who has been told of the end must not be told otherwise. */
-	err = live(ev) ? se_watch_get(&w, ev) : -EIDRM;
+	err = se_watch_get(&w, ev);
 	if (!err) {
 		w->armed = c;
 		if (c)
@@ -171,7 +165,7 @@ int se_watch_poll_fd(struct syncevent *ev)
 	int ret;
 
 	se_watch_lock();
-	ret = live(ev) ? se_watch_get(&w, ev) : -EIDRM;
+	ret = se_watch_get(&w, ev);
 	if (!ret)
 		ret = se_watch_start();
 	if (!ret && w->bell.fd < 0) {
@@ -193,7 +187,7 @@ int se_watch_read(struct syncevent *ev, uint64_t *value)
 	int err;
 
 	se_watch_lock();
-	err = live(ev) ? se_watch_get(&w, ev) : -EIDRM;
+	err = se_watch_get(&w, ev);
 	if (err)
 		goto out;
 	*value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE);

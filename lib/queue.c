@@ -91,11 +91,9 @@ static int shadow(struct se_watch **out, struct syncevent *ev)
 	struct se_watch *w;
 	int err;
 
-	if (!syncevent_cell_live(ev->cell))
-		return -EIDRM;
-	err = se_watch_start();
+	err = se_watch_get(&w, ev);
 	if (!err)
-		err = se_watch_get(&w, ev);
+		err = se_watch_start();
 	if (err)
 		return err;
 	if (w->shadow && w->shadow_forks != se_forks) {

@@ -187,6 +187,9 @@ int se_watch_get(struct se_watch **out, struct syncevent *ev)
 {
 	struct se_watch *w = ev->watch;
 
+	/* An end of which all have been told may have been taken back in the page. */
+	if ((w && w->ended) || !syncevent_cell_live(ev->cell))
+		return -EIDRM;
 	if (!w) {
 		w = calloc(1, sizeof(*w));
 		if (!w)

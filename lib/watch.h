@@ -117,7 +117,11 @@ void se_watch_unlock(void);
 /** se_watch_start() - make the thread if there is none. Return: 0; -EAGAIN */
 int se_watch_start(void);
 
-/** se_watch_get() - the watch of a handle, made if there is none. Return: 0; -ENOMEM */
+/**
+ * se_watch_get() - the watch of a handle, made if there is none
+ *
+ * Return: 0: it has not ended, and does not until it is judged; -ENOMEM; -EIDRM.
+ */
 int se_watch_get(struct se_watch **w, struct syncevent *ev);
 
 /**

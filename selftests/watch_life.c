@@ -285,6 +285,33 @@ TEST(errors_in_order)
 	syncevent_close(ev);
 }
 
+/* Who may write the page may take an end back in it. It stays one: all have been told. */
+TEST(an_end_that_is_taken_back)
+{
+	struct syncevent *ev = make(0);
+	struct syncevent_queue *q;
+	uint32_t *state, live;
+
+	ASSERT_NE(NULL, ev);
+	state = &syncevent_cell(ev)->state;
+	live = *state;
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	ASSERT_EQ(0, add(q, ev, SYNCEVENT_GE, 1, 1));
+	__atomic_store_n(state, live - SYNCEVENT_STATE_LIVE + SYNCEVENT_STATE_REVOKED,
+			 __ATOMIC_RELAXED);
+	ASSERT_EQ(-EIDRM, reap_one(q));
+	__atomic_store_n(state, live, __ATOMIC_RELAXED);
+	EXPECT_EQ(-EIDRM, add(q, ev, SYNCEVENT_GE, 1, 2));
+	EXPECT_EQ(-EIDRM, syncevent_queue_add(q, ev, SYNCEVENT_NEQ, 0, ALL, 3, se_patience()));
+	EXPECT_EQ(-EIDRM, syncevent_poll_fd(ev));
+	EXPECT_EQ(-EIDRM, syncevent_arm(ev, SYNCEVENT_EQ, 1, ALL));
+	EXPECT_EQ(-EIDRM, syncevent_disarm(ev));
+	EXPECT_EQ(-EIDRM, syncevent_read(ev, NULL));
+	syncevent_close(ev);
+	EXPECT_EQ(-ENOENT, syncevent_queue_cancel(q, 2));
+	syncevent_queue_close(q);
+}
+
 TEST(no_file_descriptor_left)
 {
 	struct syncevent *ev = make(0);

@@ -96,10 +96,8 @@ static int shadow(struct se_watch **out, struct syncevent *ev)
 		err = se_watch_start();
 	if (err)
 		return err;
-	if (w->shadow && w->shadow_forks != se_forks) {
-		syncevent_close(w->shadow);
-		w->shadow = NULL;
-	}
+	if (w->shadow && w->shadow_forks != se_forks)
+		se_shadow_close(w);
 	attr.value = __atomic_load_n(ev->value, __ATOMIC_ACQUIRE);
 	if (w->shadow) {
 		(void)syncevent_set(w->shadow, attr.value);
@@ -147,6 +145,16 @@ void se_shadow_judge(struct se_watch *w, uint64_t value)
 void se_shadow_end(struct se_watch *w)
 {
 	(void)syncevent_revoke(w->shadow);
+	w->shadowed = false;
+}
+
+void se_shadow_close(struct se_watch *w)
+{
+	/* Children may have its file as well, which they would keep alive. */
+	if (w->shadow_forks == se_forks)
+		se_shadow_end(w);
+	syncevent_close(w->shadow);
+	w->shadow = NULL;
 	w->shadowed = false;
 }
 

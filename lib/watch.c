@@ -347,11 +347,8 @@ bool se_watch_close(struct syncevent *ev)
 		return false;
 	se_watch_lock();
 	se_bell_close(&w->bell);
-	if (w->shadow) {
-		syncevent_close(w->shadow);
-		w->shadow = NULL;
-		w->shadowed = false;
-	}
+	if (w->shadow)
+		se_shadow_close(w);
 	/* The memory of attr.addr outlives the handle, but nothing else. */
 	if (ev->provider->id == SYNCEVENT_PROVIDER_ADDR)
 		se_entries_end(w);

@@ -178,5 +178,7 @@ void se_local_close(struct se_local *q);
 void se_shadow_judge(struct se_watch *w, uint64_t value);
 /** se_shadow_end() - revoke it */
 void se_shadow_end(struct se_watch *w);
+/** se_shadow_close() - it is no longer needed; it ends if this process has made it */
+void se_shadow_close(struct se_watch *w);
 
 #endif /* SYNCEVENT_WATCH_H */

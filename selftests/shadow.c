@@ -112,6 +112,33 @@ TEST_F(shadow, ends)
 	ASSERT_EQ(-EIDRM, add(self->q, self->ev, SYNCEVENT_EQ, 1, 1));
 }
 
+static int only_lives(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+/* A child has all files of its parent, but does not keep what is its parent's. */
+TEST_F(shadow, ends_though_a_child_lives)
+{
+	struct syncevent *other;
+	pid_t pid;
+	int got;
+
+	ASSERT_EQ(0, syncevent_dup(&other, self->ev, 0));
+	ASSERT_EQ(0, add(self->q, other, SYNCEVENT_EQ, 1, 2));
+	pid = se_fork(only_lives, NULL);
+	ASSERT_LT(0, pid);
+	syncevent_close(other);
+	got = reap(4);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(1, got);
+	ASSERT_EQ(2, self->done[0].cookie);
+	ASSERT_EQ(-EIDRM, self->done[0].status);
+}
+
 TEST_F(shadow, providers_do_not_mix)
 {
 	struct syncevent_attr attr = { .size = sizeof(attr), .provider = SYNCEVENT_PROVIDER_SHM };

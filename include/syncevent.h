@@ -189,7 +189,9 @@ int syncevent_unlink(const char *name);
  * @fd: an event, for example received over a UNIX socket. It is duplicated as
  *      by dup(2): the caller keeps and closes its own
  *
- * The handle has the rights of @fd.
+ * The handle has the rights of @fd. shm: unless it is a sealed memfd, as those of
+ * syncevent_create() are, who may write the file may truncate it, and an access is then
+ * SIGBUS. The seals are not checked: take files from whom you trust.
  *
  * Return: 0; -EINVAL: not an event; -EBADF; -EMFILE; -ENOMEM; -EIDRM: revoked;
  * -EOPNOTSUPP: it was made with attr.pci, and this machine's pages are larger than 4096
@@ -223,7 +225,8 @@ int syncevent_fd(const struct syncevent *ev);
  *
  * Return: 0; -EINVAL: @flags; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM; -EROFS: the
  * event was opened by its name, its mount is read-only by now, and SYNCEVENT_RDONLY is
- * not set.
+ * not set. shm, with SYNCEVENT_RDONLY: -EACCES: somebody has a lease of the file
+ * (fcntl(2)).
  */
 int syncevent_dup(struct syncevent **out, struct syncevent *ev, unsigned int flags);
 
@@ -324,15 +327,16 @@ int syncevent_export(struct syncevent *ev, unsigned int flags, void *blob, size_
  * @blob: from syncevent_export()
  * @size: its length
  *
- * Every byte is checked, whoever made them.
+ * Every byte is checked, whoever made them. shm: the file they lead to is as good as
+ * who made it, see syncevent_from_fd().
  *
  * Return: 0; -EINVAL: not a blob, damaged, or of another version; -ENOENT: the
  * handle or the process that exported it is gone; -EACCES: no right to look into
- * it, or the key is wrong; -EIDRM: revoked; -EMFILE; -ENFILE; -ENOMEM. From another
- * machine also -ENODEV: no device here shares memory with it, or that is not attached;
- * -EPROTO: what the region says of the event makes no sense; -EAGAIN: another import of
- * it is being undone and does not end; -EOPNOTSUPP: this machine's pages are larger than
- * 4096 bytes.
+ * it, the key is wrong, or somebody has a lease of the file (fcntl(2)); -EIDRM: revoked;
+ * -EMFILE; -ENFILE; -ENOMEM. From another machine also -ENODEV: no device here shares
+ * memory with it, or that is not attached; -EPROTO: what the region says of the event
+ * makes no sense; -EAGAIN: another import of it is being undone and does not end;
+ * -EOPNOTSUPP: this machine's pages are larger than 4096 bytes.
  */
 int syncevent_import(struct syncevent **ev, const void *blob, size_t size);
 

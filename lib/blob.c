@@ -101,12 +101,9 @@ static int open_exported(const struct blob *blob)
 		close(at);
 		return -ENOENT;
 	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-	fd = open(path, (blob->flags & BLOB_UPDATE ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
+	fd = se_shm_reopen(at, blob->flags & BLOB_UPDATE ? O_RDWR : O_RDONLY);
 	close(at);
-	return se_above_stdio(fd);
+	return fd;
 }
 
 /* In a time that does not tell how many bytes were right. */

@@ -301,7 +301,17 @@ void se_shm_free(struct syncevent *ev);
 int se_shm_handle(struct syncevent **ev, int fd, bool writable,
 		  struct syncevent_cell *control);
 
-/** se_shm_take() - likewise, of a file from anywhere, with the rights that it has */
+/**
+ * se_shm_reopen() - another open file of a page
+ * @fd: of the page; O_PATH will do
+ * @oflag: O_RDONLY or O_RDWR
+ *
+ * Return: a file descriptor; -EACCES: no right, or who has a lease of the file denies it
+ * for now; what else open(2) returns.
+ */
+int se_shm_reopen(int fd, int oflag);
+
+/** se_shm_take() - a handle, of a file from anywhere, with the rights that it has */
 int se_shm_take(struct syncevent **ev, int fd);
 
 /** se_shm_from_fd() - likewise; @fd is not taken over. Return: also -EMFILE */

@@ -39,7 +39,7 @@ static int give_name(int fd, const char *path)
 
 static int shm_open_name(struct syncevent **ev, const char *path, int oflag)
 {
-	/* O_NONBLOCK: what is there may be a FIFO. */
+	/* O_NONBLOCK: what is there may be a FIFO, or somebody have a lease of it. */
 	int fd = open(path, (oflag & O_ACCMODE) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)

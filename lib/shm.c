@@ -163,14 +163,16 @@ static void *map_again(void *page)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* Another open file of the same page. */
-static int reopen(int fd, int oflag)
+int se_shm_reopen(int fd, int oflag)
 {
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	fd = open(path, oflag | O_CLOEXEC);
-	return fd < 0 ? -errno : se_above_stdio(fd);
+	/* Without O_NONBLOCK whoever has a lease of the file would be waited for. */
+	fd = open(path, oflag | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EAGAIN ? -EACCES : -errno;
+	return se_above_stdio(fd);
 }
 
 void se_shm_free(struct syncevent *ev)
@@ -221,7 +223,7 @@ static int shm_dup(struct syncevent **out, struct syncevent *ev, unsigned int fl
 			return -errno;
 	} else {
 		/* What it is handed on as must not be writable: another open file. */
-		fd = reopen(ev->fd, O_RDONLY);
+		fd = se_shm_reopen(ev->fd, O_RDONLY);
 		if (fd < 0)
 			return fd;
 	}
@@ -435,7 +437,7 @@ int se_shm_take(struct syncevent **ev, int fd)
 	 * A right that this user has anyway, though not by this file, is used to ask for
 	 * rings: without it a sleeper would have to look now and then.
 	 */
-	update = writable ? -EBADF : reopen(fd, O_RDWR);
+	update = writable ? -EBADF : se_shm_reopen(fd, O_RDWR);
 	if (update >= 0) {
 		control = map(update, true);
 		close(update);

@@ -613,6 +613,89 @@ TEST(every_bit_of_a_blob)
 	syncevent_close(ev);
 }
 
+/* ---- leases ------------------------------------------------------------------------- */
+
+/* A new lease of the whole file. */
+static int lease(int fd, int kind)
+{
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return fcntl(fd, F_SETLEASE, kind) ? -errno : 0;
+}
+
+/*
+ * Is there still a lease? The kernel takes it away from who keeps it, but only after the
+ * open that is in its way has waited for that in vain.
+ */
+static bool leased(int fd)
+{
+	char line[256], inode[32];
+	bool found = false;
+	struct stat st;
+	FILE *f = fopen("/proc/locks", "re");
+
+	if (!f || fstat(fd, &st))
+		return false;
+	snprintf(inode, sizeof(inode), ":%llu ", (unsigned long long)st.st_ino);
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, "LEASE") && strstr(line, inode);
+	fclose(f);
+	return found;
+}
+
+/* Whose file it is has a lease of it and keeps it: nobody waits for that. */
+TEST(a_lease_holds_nobody_up)
+{
+	const char *name = name_of("lease");
+	struct syncevent *ev, *other = NULL;
+	unsigned char blob[BLOB];
+	int fd;
+
+	ASSERT_NE(SIG_ERR, signal(SIGIO, SIG_IGN));
+	ASSERT_TRUE(ev = named(name, O_RDWR | O_CREAT | O_EXCL, 0600));
+	syncevent_close(ev);
+	fd = open(path_of(name), O_RDONLY);
+	ASSERT_LE(0, fd);
+	/* What may not be written cannot ask for rings; that it could is tried. */
+	ASSERT_EQ(0, lease(fd, F_RDLCK));
+	ASSERT_EQ(0, syncevent_from_fd(&ev, fd));
+	ASSERT_TRUE(leased(fd));
+	ASSERT_EQ(0, lease(fd, F_RDLCK));
+	ASSERT_EQ(0, syncevent_open(&other, name, O_RDONLY, 0, NULL));
+	syncevent_close(other);
+	ASSERT_TRUE(leased(fd));
+	ASSERT_EQ(0, lease(fd, F_RDLCK));
+	ASSERT_EQ(-EAGAIN, syncevent_open(&other, name, O_RDWR, 0, NULL));
+	ASSERT_TRUE(leased(fd));
+	ASSERT_EQ(BLOB, syncevent_export(ev, SYNCEVENT_RDONLY, blob, BLOB));
+	ASSERT_EQ(0, lease(fd, F_RDLCK));
+	ASSERT_EQ(0, syncevent_import(&other, blob, BLOB));
+	syncevent_close(other);
+	ASSERT_TRUE(leased(fd));
+	blob[6] = 1;	/* to update */
+	set_checksum(blob);
+	ASSERT_EQ(0, lease(fd, F_RDLCK));
+	ASSERT_EQ(-EACCES, syncevent_import(&other, blob, BLOB));
+	ASSERT_TRUE(leased(fd));
+	syncevent_close(ev);
+	close(fd);
+
+	/* Against readers there is one only of a file that is open once. */
+	fd = open(path_of(name), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, syncevent_from_fd(&ev, fd));
+	ASSERT_EQ(0, lease(fd, F_WRLCK));
+	ASSERT_EQ(-EACCES, syncevent_dup(&other, ev, SYNCEVENT_RDONLY));
+	ASSERT_TRUE(leased(fd));
+	ASSERT_EQ(0, fcntl(fd, F_SETLEASE, F_UNLCK));
+	ASSERT_EQ(0, syncevent_dup(&other, ev, SYNCEVENT_RDONLY));
+	syncevent_close(other);
+	syncevent_close(ev);
+	close(fd);
+	ASSERT_EQ(0, syncevent_unlink(name));
+}
+
+/* ---- blobs that lead nowhere ------------------------------------------------------------- */
+
 static int short_lived(void *arg)
 {
 	struct guest *g = arg;

@@ -728,7 +728,7 @@ int syncevent_disarm(struct syncevent *ev);
  * others serve it by a thread of the library, made at the first call: it may be
  * announced late or once too often, and syncevent_read() tells. It belongs to the
  * handle and is closed with it. shm: if the program closes it (closefrom(3)) nothing
- * is announced any more; an eventfd of its own that gets the number may be written.
+ * is announced any more, and what gets the number is left alone.
  *
  * Return: the file descriptor; -EMFILE; -ENFILE; -ENOMEM; -EAGAIN: no thread can
  * be made; -EIDRM.

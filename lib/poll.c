@@ -8,50 +8,51 @@
  * the condition may cease to hold, and who waits for edges wants to hear of it.
  *
  * Some programs close every file descriptor that they do not know, and the number may
- * then mean another file. So before anything is done to an eventfd it is checked
- * that it is a file of that kind; one eventfd looks like another, though.
+ * then mean another file. So before anything is done to an eventfd it is checked that
+ * it is the one that was made. Eventfds, timers, epoll and others share one inode, so
+ * the open file has a mark: the signal of its F_SETSIG, which an eventfd never sends.
  */
 #include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- bells -------------------------------------------------------------------- */
+
+/* Who sets one for a file of his own takes SIGIO, or one that queues. */
+#define MARK	SIGURG
 
 static LIST_HEAD(, se_bell) bells = LIST_HEAD_INITIALIZER(bells);
 
 static int new_eventfd(bool on)
 {
-	int fd = eventfd(on, EFD_CLOEXEC | EFD_NONBLOCK);
+	int fd = eventfd(on, EFD_CLOEXEC | EFD_NONBLOCK), err;
 
-	return se_above_stdio(fd < 0 ? -errno : fd);
+	fd = se_above_stdio(fd < 0 ? -errno : fd);
+	if (fd >= 0 && fcntl(fd, F_SETSIG, MARK)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
 }
 
 static bool is_ours(const struct se_bell *b)
 {
-	struct stat st;
-
-	return !fstat(b->fd, &st) && st.st_dev == b->dev && st.st_ino == b->ino;
+	return fcntl(b->fd, F_GETSIG) == MARK;
 }
 
 int se_bell_open(struct se_bell *b)
 {
 	int fd = new_eventfd(false);
-	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st)) {
-		close(fd);
-		return -EMFILE;
-	}
 	b->fd = fd;
 	b->on = false;
-	b->dev = st.st_dev;
-	b->ino = st.st_ino;
 	LIST_INSERT_HEAD(&bells, b, link);
 	return 0;
 }

@@ -17,7 +17,6 @@
 #include "internal.h"
 
 #include <sys/queue.h>
-#include <sys/types.h>
 
 #include "tree.h"
 
@@ -25,15 +24,11 @@
  * struct se_bell - an eventfd that is readable while there is something to say
  * @fd: -1: there is none
  * @on: is it readable?
- * @dev: what it was when it was made
- * @ino: likewise
  * @link: in the list of all, for the child of a fork
  */
 struct se_bell {
 	int fd;
 	bool on;
-	dev_t dev;
-	ino_t ino;
 	LIST_ENTRY(se_bell) link;
 };
 

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 
 #include <syncevent/cell.h>
 
@@ -378,6 +379,74 @@ TEST(cancelled_in_the_library)
 	syncevent_close(ev);
 }
 
+/* Files that look like an eventfd to fstat(2), with something to be read. */
+static int new_timer(void)
+{
+	const struct itimerspec at_once = { .it_value.tv_nsec = 1 };
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+
+	return timerfd_settime(fd, 0, &at_once, NULL) || readable(fd, HANG_MS) != POLLIN ? -1 : fd;
+}
+
+static bool same_file(int a, int b)
+{
+	return syscall(SYS_kcmp, getpid(), getpid(), 0 /* KCMP_FILE */, a, b) == 0;
+}
+
+/* A child gets eventfds in place of those of its parent's library, and of no others. */
+static int still_has_both(void *arg)
+{
+	const int *fds = arg;
+
+	return !same_file(fds[0], fds[1]) || !same_file(fds[2], fds[3]);
+}
+
+static int numbers_taken(void *arg)
+{
+	int (*const *make_file)(void) = arg;
+	struct syncevent *ev = make(0), *other;
+	struct syncevent_queue *q;
+	int fds[4], fd;
+
+	if (!ev || syncevent_dup(&other, ev, 0) || syncevent_queue_create(&q))
+		return 1;
+	fds[0] = syncevent_poll_fd(ev);
+	fds[2] = syncevent_queue_fd(q);
+	/* Both are on: they would be read away. */
+	if (add(q, ev, SYNCEVENT_GT, 0, 1) || syncevent_set(other, 1) ||
+	    readable(fds[0], HANG_MS) != POLLIN || readable(fds[2], HANG_MS) != POLLIN)
+		return 2;
+	for (fd = 3; fd < 256; fd++)
+		close(fd);
+	fds[1] = fcntl((*make_file)(), F_DUPFD, 256);
+	fds[3] = fcntl((*make_file)(), F_DUPFD, 256);
+	if (fds[1] < 0 || fds[3] < 0 ||
+	    dup2(fds[1], fds[0]) != fds[0] || dup2(fds[3], fds[2]) != fds[2])
+		return 3;
+	if (se_wait_child(se_fork(still_has_both, fds)))
+		return 4;
+	if (syncevent_read(ev, NULL) || reap_one(q) != 1)
+		return 5;
+	if (readable(fds[1], 0) != POLLIN || readable(fds[3], 0) != POLLIN)
+		return 6;
+	syncevent_queue_close(q);
+	syncevent_close(ev);
+	return still_has_both(fds) ? 7 : 0;
+}
+
+static int new_epoll(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int fd = epoll_create1(0);
+
+	return epoll_ctl(fd, EPOLL_CTL_ADD, fcntl(new_timer(), F_DUPFD, 300), &e) ? -1 : fd;
+}
+
+static int new_counter(void)
+{
+	return eventfd(1, 0);
+}
+
 /* What took the numbers of eventfds over is neither written nor closed. */
 static int all_files_closed(void *arg)
 {
@@ -413,6 +482,16 @@ static int all_files_closed(void *arg)
 TEST(files_of_others_are_left_alone)
 {
 	ASSERT_EQ(0, se_wait_child(se_fork(all_files_closed, NULL)));
+}
+
+TEST(what_looks_like_an_eventfd_is_left_alone)
+{
+	static int (*const kinds[])(void) = { new_timer, new_epoll, new_counter };
+	unsigned int i;
+
+	CHILDREN_MAKE_THREADS();
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		ASSERT_EQ(0, se_wait_child(se_fork(numbers_taken, (void *)&kinds[i])));
 }
 
 /* The thread takes no signal of the program's. */

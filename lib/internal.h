@@ -190,7 +190,12 @@ int se_pci_import(struct syncevent **ev, const struct syncevent_blob *blob);
 int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr);
 int se_kernel_from_fd(struct syncevent **ev, int fd);
 
-/** se_kernel_take() - a handle that owns a new file, or closes it; passes errors through */
+/**
+ * se_kernel_take() - a handle that owns a file, or closes it
+ * @fd: the file, or a negative errno that is passed through
+ *
+ * Return: 0; -EINVAL: not an event; -EBADF: O_PATH; -EIDRM: revoked; -ENOMEM; -EMFILE.
+ */
 int se_kernel_take(struct syncevent **ev, int fd);
 int se_kernel_query(struct syncevent_caps *caps);
 

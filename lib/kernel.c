@@ -182,6 +182,10 @@ int se_kernel_take(struct syncevent **ev, int fd)
 	if (fd < 0)
 		return fd;
 	err = se_ioctl(fd, SYNCEVENT_IOC_INFO, &info);
+	if (err)
+		err = err == -EBADF ? err : -EINVAL;
+	else if (info.flags & SYNCEVENT_INFO_REVOKED)
+		err = -EIDRM;
 	if (err) {
 		close(fd);
 		return err;
@@ -220,15 +224,8 @@ int se_kernel_create(struct syncevent **ev, const struct syncevent_attr *attr)
 
 int se_kernel_from_fd(struct syncevent **ev, int fd)
 {
-	struct syncevent_info info;
-	int err = se_ioctl(fd, SYNCEVENT_IOC_INFO, &info);
-
-	if (err)
-		return err == -EBADF ? err : -EINVAL;
-	if (info.flags & SYNCEVENT_INFO_REVOKED)
-		return -EIDRM;
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return handle(ev, fd < 0 ? -errno : fd, &info);
+	return se_kernel_take(ev, fd < 0 ? -errno : fd);
 }
 
 int syncevent_payload(struct syncevent *ev, void **ptr, size_t *len)

@@ -76,19 +76,11 @@ static int mounted(void)
 	return fs.f_type == SYNCEVENTFS_MAGIC ? 0 : -ENODEV;
 }
 
-static int kernel_take(struct syncevent **ev, int fd)
-{
-	int err = se_kernel_from_fd(ev, fd);
-
-	close(fd);
-	return err;
-}
-
 static int kernel_open_name(struct syncevent **ev, const char *path, int oflag)
 {
 	int fd = open(path, (oflag & O_ACCMODE) | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : kernel_take(ev, fd);
+	return se_kernel_take(ev, fd < 0 ? -errno : fd);
 }
 
 static int kernel_create_name(struct syncevent **ev, const char *path, mode_t mode,
@@ -109,7 +101,7 @@ static int kernel_create_name(struct syncevent **ev, const char *path, mode_t mo
 	if (!err)
 		err = give_name(fd, path);
 	if (!err)
-		return kernel_take(ev, fd);
+		return se_kernel_take(ev, fd);
 	close(fd);
 	return err;
 }

@@ -98,6 +98,47 @@ TEST_F(pair, send_to_nobody)
 	ASSERT_EQ(DOCA_ERROR_INVALID_VALUE, end_alloc(server, "x", 1, &task));
 }
 
+static bool joins(struct end *server, struct end *client)
+{
+	return doca_ctx_start(client->ctx) == DOCA_ERROR_IN_PROGRESS && end_drain(server) == 1 &&
+	       end_drain(client) == 1;
+}
+
+/*
+ * Nor does it go to who came later, whose connection may lie where that one did. There is
+ * no memory of that size but of connections to be had again: clients have no tasks.
+ */
+TEST(send_to_who_came_later)
+{
+	struct doca_comch_task_send *unused, *used;
+	static struct end server, clients[2];
+	unsigned int i;
+
+	doca_own_domain();
+	ASSERT_EQ(DOCA_SUCCESS, end_make_server(&server, "later", 2));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(DOCA_SUCCESS, end_make_client(&clients[i], "later", 0));
+	ASSERT_EQ(DOCA_SUCCESS, doca_ctx_start(server.ctx));
+	ASSERT_TRUE(joins(&server, &clients[0]));
+	server.keep = true;
+	ASSERT_EQ(DOCA_SUCCESS, end_alloc(&server, "a", 2, &unused));
+	ASSERT_EQ(DOCA_SUCCESS, end_alloc(&server, "b", 2, &used));
+	ASSERT_EQ(DOCA_SUCCESS, doca_task_submit(doca_comch_task_send_as_task(used)));
+	ASSERT_EQ(1, end_drain(&server));
+	ASSERT_EQ(1, end_drain(&clients[0]));
+	ASSERT_EQ(DOCA_SUCCESS, doca_ctx_stop(clients[0].ctx));
+	ASSERT_EQ(1, end_drain(&server));
+	ASSERT_EQ(1, server.goes);
+	ASSERT_TRUE(joins(&server, &clients[1]));
+	ASSERT_EQ(DOCA_ERROR_NOT_CONNECTED, doca_task_submit(doca_comch_task_send_as_task(unused)));
+	ASSERT_EQ(DOCA_ERROR_NOT_CONNECTED, doca_task_submit(doca_comch_task_send_as_task(used)));
+	doca_task_free(doca_comch_task_send_as_task(unused));
+	doca_task_free(doca_comch_task_send_as_task(used));
+	ASSERT_EQ(0, end_drain(&clients[1]));
+	ASSERT_EQ(DOCA_SUCCESS, end_destroy(&clients[0]));
+	ASSERT_EQ(DOCA_SUCCESS, ends_destroy(&server, &clients[1]));
+}
+
 /* A task that is the program's keeps the context from IDLE. */
 TEST_F(pair, task_holds)
 {

@@ -173,6 +173,7 @@ void sed_conn_open(struct doca_comch_connection *conn, struct sed_comch *comch)
 	memset(conn, 0, sizeof(*conn));
 	conn->work.deliver = deliver;
 	conn->comch = comch;
+	conn->serial = ++comch->opened;
 	conn->state = SED_CONN_CLOSED;
 	TAILQ_INIT(&conn->unsent);
 }

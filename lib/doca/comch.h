@@ -159,6 +159,7 @@ TAILQ_HEAD(sed_sends, doca_comch_task_send);
  * struct doca_comch_connection - a connection
  * @work: delivers @event
  * @comch: whose it is
+ * @serial: which of all that @comch has ever had: another may lie where one has gone
  * @state: enum sed_conn_state
  * @event: enum sed_conn_event
  * @told: the program knows of it
@@ -173,6 +174,7 @@ TAILQ_HEAD(sed_sends, doca_comch_task_send);
 struct doca_comch_connection {
 	struct sed_work work;
 	struct sed_comch *comch;
+	uint64_t serial;
 	enum sed_conn_state state;
 	enum sed_conn_event event;
 	bool told;
@@ -210,6 +212,7 @@ struct sed_comch_ops {
  * @send: the tasks
  * @received: the program's, or NULL
  * @conns: its connections
+ * @opened: how many it has ever had
  * @side: between machines: that which the client is on
  * @listener: of @links, if it has a descriptor
  * @door: of links between machines
@@ -224,6 +227,7 @@ struct sed_comch {
 	struct sed_pool send;
 	doca_comch_event_msg_recv_cb_t received;
 	struct sed_conns conns;
+	uint64_t opened;
 	unsigned int side;
 	struct sed_source listener;
 	struct sed_pci_door *door;
@@ -254,7 +258,7 @@ doca_error_t sed_comch_get_queue_size(const struct sed_comch *comch, uint32_t *s
 doca_error_t sed_comch_get_device(const struct sed_comch *comch, struct doca_dev **dev);
 doca_error_t sed_comch_recv_register(struct sed_comch *comch, doca_comch_event_msg_recv_cb_t cb);
 
-/** sed_conn_open() - begin with a zeroed one: SED_CONN_CLOSED, in no list */
+/** sed_conn_open() - begin with a zeroed one that has a serial: SED_CONN_CLOSED, in no list */
 void sed_conn_open(struct doca_comch_connection *conn, struct sed_comch *comch);
 
 /** sed_conn_greet() - send a HELLO or WELCOME. Return: as sed_link_ops.send */

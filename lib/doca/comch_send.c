@@ -13,11 +13,13 @@
 /**
  * struct doca_comch_task_send - a message
  * @conn: where it goes; looked up before it is used, for it may have gone
+ * @serial: of @conn
  * @entry: among the unsent ones of @conn
  */
 struct doca_comch_task_send {
 	struct doca_task task;
 	struct doca_comch_connection *conn;
+	uint64_t serial;
 	TAILQ_ENTRY(doca_comch_task_send) entry;
 	struct sed_packet packet;
 };
@@ -48,7 +50,8 @@ static doca_error_t submit(struct doca_task *task)
 	struct doca_comch_connection *conn = send->conn;
 	doca_error_t result = DOCA_ERROR_AGAIN;
 
-	if (!sed_comch_has(comch_of(task), conn) || conn->state != SED_CONN_UP)
+	if (!sed_comch_has(comch_of(task), conn) || conn->serial != send->serial ||
+	    conn->state != SED_CONN_UP)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (TAILQ_EMPTY(&conn->unsent))
 		result = try(send);
@@ -134,6 +137,7 @@ doca_error_t sed_send_alloc(struct sed_comch *comch, struct doca_comch_connectio
 		return result;
 	send = send_of(taken);
 	send->conn = peer;
+	send->serial = peer->serial;
 	if (len)
 		memcpy(send->packet.message, msg, len);
 	sed_packet_message(&send->packet, len);

@@ -491,6 +491,43 @@ TEST_F(memory, events_in_buffers)
 	}
 }
 
+/* The first of a list goes, and with it its hold on a buffer that an event has, too. */
+TEST_F(memory, event_in_a_list)
+{
+	struct doca_sync_event *event = make_event(self->dev);
+	struct doca_buf *first, *second, *third, *other;
+	char *bytes = self->bytes;
+	uint16_t refs;
+
+	OK(doca_mmap_start(self->mmap));
+	OK(doca_buf_inventory_start(self->inventory));
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes, 8, &first));
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes + 8, 8, &second));
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes + 16, 8, &third));
+	OK(doca_sync_event_set_doca_buf(event, second));
+	OK(doca_buf_chain_list(first, second));
+	OK(doca_buf_chain_list(first, third));
+	OK(doca_buf_dec_refcount(first, NULL));
+	OK(doca_buf_get_refcount(second, &refs));
+	ASSERT_EQ(1, refs);
+	FAILS(NOT_PERMITTED, doca_mmap_stop(self->mmap));
+	FAILS(IN_USE, doca_buf_inventory_stop(self->inventory));
+	/* The other two can be had again; it can be the first of a list. */
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes, 8, &first));
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes, 8, &third));
+	FAILS(NO_MEMORY, doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes, 8,
+							     &other));
+	OK(doca_buf_chain_list(second, third));
+	OK(doca_sync_event_destroy(event));
+	OK(doca_buf_get_refcount(first, &refs));
+	ASSERT_EQ(1, refs);
+	OK(doca_buf_inventory_buf_get_by_addr(self->inventory, self->mmap, bytes, 8, &other));
+	OK(doca_buf_dec_refcount(other, NULL));
+	OK(doca_buf_dec_refcount(first, NULL));
+	OK(doca_mmap_stop(self->mmap));
+	OK(doca_buf_inventory_stop(self->inventory));
+}
+
 /* The map's rights say nothing of the page's. */
 TEST_F(memory, event_in_read_only_memory)
 {

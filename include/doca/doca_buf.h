@@ -34,7 +34,8 @@ doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount);
 /**
  * doca_buf_dec_refcount() - @refcount: gets the number before, or NULL
  *
- * With the last reference of the first of a list all of the list go.
+ * With the last reference of the first of a list all of the list go, but for those that
+ * have references beside that of the list: these are in no list any more.
  *
  * Return: or NOT_PERMITTED: the last one, of what is in a list and not its first.
  */

@@ -164,13 +164,17 @@ doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
 	return DOCA_SUCCESS;
 }
 
-static void free_list(struct doca_buf *buf)
+/* All of it lose a reference. What an event has as well goes on, in no list. */
+static void drop_list(struct doca_buf *buf)
 {
 	struct doca_buf *next;
 
 	for (; buf; buf = next) {
 		next = buf->next;
-		buf->references = 0;
+		buf->next = NULL;
+		buf->follower = false;
+		if (--buf->references)
+			continue;
 		sed_mmap_buffers(buf->mmap, -1);
 		buf->inventory->used--;
 		put_free(buf->inventory, buf);
@@ -185,8 +189,10 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 		return DOCA_ERROR_NOT_PERMITTED;
 	if (refcount)
 		*refcount = buf->references;
-	if (!--buf->references)
-		free_list(buf);
+	if (buf->references == 1)
+		drop_list(buf);
+	else
+		buf->references--;
 	return DOCA_SUCCESS;
 }
 

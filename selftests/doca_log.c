@@ -180,6 +180,96 @@ TEST(lines_do_not_mix)
 	ASSERT_EQ(THREADS * LINES, lines);
 }
 
+/* ---- threads that end, children -------------------------------------------------------- */
+
+/* Cancelled before its line, it ends behind it. */
+static void *log_and_end(void *arg)
+{
+	pthread_cancel(pthread_self());
+	DOCA_LOG_INFO("cancelled");
+	pthread_testcancel();
+	return arg;
+}
+
+static void log_after_it(void *arg)
+{
+	pthread_t thread;
+	void *end;
+
+	doca_log_backend_create_standard();
+	pthread_create(&thread, NULL, log_and_end, arg);
+	pthread_join(thread, &end);
+	if (end != PTHREAD_CANCELED)
+		exit(1);
+	DOCA_LOG_INFO("goes on");
+}
+
+TEST(cancelled)
+{
+	struct said said;
+
+	child_run(&said, log_after_it, NULL);
+	ASSERT_EQ(CHILD_RETURNED, said.status);
+	ASSERT_NE(NULL, strstr(said.out, "cancelled\n"));
+	ASSERT_NE(NULL, strstr(said.out, "goes on\n"));
+}
+
+static int log_one(void *text)
+{
+	DOCA_LOG_INFO("%s", (char *)text);
+	return 0;
+}
+
+/* Not se_fork(), which would flush what the other thread writes to. */
+static int fork_and_log(void *text)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		alarm(SE_HANG_S);
+		DOCA_LOG_ERR("%s", (char *)text);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* A child is made beside a thread whose line does not get into a full pipe. */
+static void fork_beside_a_line(void *arg)
+{
+	struct se_thread logs, forks;
+	char bytes[4096] = "";
+	int fds[2];
+
+	(void)arg;
+	doca_log_backend_create_standard();
+	if (pipe2(fds, O_NONBLOCK) || dup2(fds[1], STDOUT_FILENO) < 0)
+		exit(1);
+	while (write(fds[1], bytes, sizeof(bytes)) > 0)
+		;
+	/* Of the description: that of stdout, too. */
+	if (errno != EAGAIN || fcntl(fds[1], F_SETFL, 0))
+		exit(2);
+	if (se_start(&logs, log_one, "waits") || !se_until_sleeps_in(&logs, SYS_write))
+		exit(3);
+	if (se_start(&forks, fork_and_log, "of the child") || !se_until_sleeps(&forks))
+		exit(4);
+	while (!se_is_done(&logs))
+		if (read(fds[0], bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
+			exit(5);
+	if (se_join(&logs) || se_join(&forks))
+		exit(6);
+}
+
+TEST(forked)
+{
+	struct said said;
+
+	child_run(&said, fork_beside_a_line, NULL);
+	ASSERT_EQ(CHILD_RETURNED, said.status);
+	ASSERT_NE(NULL, strstr(said.err, "of the child\n"));
+}
+
 TEST(standard_backend)
 {
 	ASSERT_EQ(DOCA_SUCCESS, doca_log_backend_create_standard());

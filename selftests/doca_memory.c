@@ -118,6 +118,52 @@ TEST_F(dev, close_in_use)
 	self->host = open_dev(HOST);
 }
 
+/**
+ * struct user - a thread that opens and closes a device
+ * @stop: it shall end
+ */
+struct user {
+	struct doca_devinfo *info;
+	bool stop;
+};
+
+static void *use_and_close(void *arg)
+{
+	struct user *user = arg;
+	struct doca_dev *dev;
+
+	while (!__atomic_load_n(&user->stop, __ATOMIC_RELAXED))
+		if (doca_dev_open(user->info, &dev) || doca_dev_close(dev))
+			return NULL;
+	return arg;
+}
+
+/* A child may use devices, whatever other threads were doing when it was made. */
+TEST_F(dev, forked)
+{
+	struct user user = { .info = doca_dev_as_devinfo(self->dpu) };
+	pthread_t thread;
+	unsigned int i;
+	int status;
+	void *done;
+	pid_t pid;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, use_and_close, &user));
+	for (i = se_times(1000); i; i--) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			alarm(SE_HANG_S);
+			_exit(doca_dev_close(self->dpu) != DOCA_SUCCESS);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(0, status);
+	}
+	__atomic_store_n(&user.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, &done);
+	ASSERT_EQ(&user, done);
+}
+
 TEST_F(dev, addresses)
 {
 	static const char *const good[] = { "0000:03:00.0", "03:00.0", "0000:01:00.0", "01:00.0",

@@ -10,7 +10,9 @@
  *
  *	[12:00:00.000000][INF][NAME][main.c:42][main] text
  *
- * Any function may be called by several threads at once. Lines do not mix.
+ * Any function may be called by several threads at once, and by a child that was forked
+ * beside them: fork(2) waits for a line that is being written. Lines do not mix. A thread
+ * that is cancelled ends behind its line.
  */
 #ifndef DOCA_LOG_H
 #define DOCA_LOG_H

@@ -53,6 +53,22 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct devs devs = LIST_HEAD_INITIALIZER(devs);
 static struct devs reps = LIST_HEAD_INITIALIZER(reps);
 
+static void lock_all(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_all(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child uses devices as well, whatever other threads were doing to them. */
+__attribute__((constructor)) static void dev_load(void)
+{
+	pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
 /* ---- lists ----------------------------------------------------------------------- */
 
 /* Arrays end with NULL, by which they are destroyed. */
@@ -89,10 +105,10 @@ static doca_error_t destroy_list(struct doca_devinfo **infos)
 
 	if (!infos)
 		return DOCA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&lock);
+	lock_all();
 	for (i = 0; infos[i]; i++)
 		put_info(infos[i]);
-	pthread_mutex_unlock(&lock);
+	unlock_all();
 	free(infos);
 	return DOCA_SUCCESS;
 }
@@ -260,7 +276,7 @@ static doca_error_t open_dev(struct devs *all, struct doca_devinfo *info, size_t
 {
 	struct doca_dev *dev;
 
-	pthread_mutex_lock(&lock);
+	lock_all();
 	LIST_FOREACH(dev, all, link)
 		if (same(&dev->info->id, &info->id))
 			break;
@@ -274,7 +290,7 @@ static doca_error_t open_dev(struct devs *all, struct doca_devinfo *info, size_t
 	}
 	if (dev)
 		dev->opens++;
-	pthread_mutex_unlock(&lock);
+	unlock_all();
 	*out = dev;
 	return dev ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
@@ -283,7 +299,7 @@ static doca_error_t close_dev(struct doca_dev *dev)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	pthread_mutex_lock(&lock);
+	lock_all();
 	if (dev->opens > 1) {
 		dev->opens--;
 	} else if (dev->users) {
@@ -293,15 +309,15 @@ static doca_error_t close_dev(struct doca_dev *dev)
 		put_info(dev->info);
 		free(dev);
 	}
-	pthread_mutex_unlock(&lock);
+	unlock_all();
 	return result;
 }
 
 static void use(struct doca_dev *dev, int more)
 {
-	pthread_mutex_lock(&lock);
+	lock_all();
 	dev->users += (unsigned int)more;
-	pthread_mutex_unlock(&lock);
+	unlock_all();
 }
 
 doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)

@@ -24,8 +24,8 @@
  * doca_task_free(), and may end what they are called for: after a callback, or what can
  * lead to one (sed_ctx_*(), sed_work.deliver), the object is not touched any more.
  *
- * Locks: none but that of the device table. An engine and all that is connected to it
- * belong to one thread.
+ * Locks: those of the device table and of log.c, below which no other is taken. An engine
+ * and all that is connected to it belong to one thread.
  */
 #ifndef SED_INTERNAL_H
 #define SED_INTERNAL_H

@@ -3,7 +3,8 @@
  * log.c - messages, their sources and where they go
  *
  * One lock is over all of it, and is held while a line is written: lines do not mix, also
- * if two backends write to the same file.
+ * if two backends write to the same file. Below it nothing is called but stdio: it does not
+ * matter in which order a fork takes it and the locks of dev.c and lib/watch.c.
  */
 #include "log.h"
 
@@ -24,6 +25,7 @@ struct doca_log_backend {
 /* Backends of the library and names of sources last until the process ends. */
 static struct {
 	pthread_mutex_t lock;
+	int cancel_state;
 	bool standard;
 	uint32_t level;
 	uint32_t sdk_level;
@@ -35,6 +37,30 @@ static struct {
 	.level = DOCA_LOG_LEVEL_INFO,
 	.sdk_level = DOCA_LOG_LEVEL_WARNING,
 };
+
+/* A thread that is cancelled in a write(2) below the lock would leave it taken. */
+static void lock(void)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_mutex_lock(&state.lock);
+	state.cancel_state = cancel_state;
+}
+
+static void unlock(void)
+{
+	int cancel_state = state.cancel_state;
+
+	pthread_mutex_unlock(&state.lock);
+	pthread_setcancelstate(cancel_state, &cancel_state);
+}
+
+/* A child logs as well: a fork waits for the line that another thread is writing. */
+__attribute__((constructor)) static void log_load(void)
+{
+	pthread_atfork(lock, unlock, unlock);
+}
 
 /* What is logged by who has no name. */
 #define NO_SOURCE	"DOCA"
@@ -81,9 +107,9 @@ doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, c
 	if (!sed_log_is_level(level) || level == DOCA_LOG_LEVEL_DISABLE || source < 0 ||
 	    !fname || !func || !format)
 		return DOCA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&state.lock);
+	lock();
 	if (source > state.count) {
-		pthread_mutex_unlock(&state.lock);
+		unlock();
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (state.standard && level <= state.level) {
@@ -93,7 +119,7 @@ doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, c
 			   format, args);
 		va_end(args);
 	}
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 	return DOCA_SUCCESS;
 }
 
@@ -103,7 +129,7 @@ void sed_log(uint32_t level, const char *fname, int line, const char *func,
 	struct doca_log_backend *backend;
 	va_list args;
 
-	pthread_mutex_lock(&state.lock);
+	lock();
 	for (backend = state.backends; backend; backend = backend->next) {
 		if (level > backend->level)
 			continue;
@@ -111,7 +137,7 @@ void sed_log(uint32_t level, const char *fname, int line, const char *func,
 		write_line(backend->file, level, NO_SOURCE, fname, line, func, format, args);
 		va_end(args);
 	}
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 }
 
 doca_error_t doca_log_register_source(const char *source_name, int *source)
@@ -123,14 +149,14 @@ doca_error_t doca_log_register_source(const char *source_name, int *source)
 	name = strdup(source_name);
 	if (!name)
 		return DOCA_ERROR_NO_MEMORY;
-	pthread_mutex_lock(&state.lock);
+	lock();
 	sources = realloc(state.sources, ((size_t)state.count + 1) * sizeof(*sources));
 	if (sources) {
 		sources[state.count++] = name;
 		state.sources = sources;
 		*source = state.count;
 	}
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 	if (!sources)
 		free(name);
 	return sources ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
@@ -138,9 +164,9 @@ doca_error_t doca_log_register_source(const char *source_name, int *source)
 
 doca_error_t doca_log_backend_create_standard(void)
 {
-	pthread_mutex_lock(&state.lock);
+	lock();
 	state.standard = true;
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 	return DOCA_SUCCESS;
 }
 
@@ -154,11 +180,11 @@ doca_error_t doca_log_backend_create_with_file_sdk(FILE *fptr, struct doca_log_b
 	if (!made)
 		return DOCA_ERROR_NO_MEMORY;
 	made->file = fptr;
-	pthread_mutex_lock(&state.lock);
+	lock();
 	made->level = state.sdk_level;
 	made->next = state.backends;
 	state.backends = made;
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 	*backend = made;
 	return DOCA_SUCCESS;
 }
@@ -167,28 +193,28 @@ doca_error_t doca_log_backend_set_sdk_level(struct doca_log_backend *backend, ui
 {
 	if (!backend || !sed_log_is_level(level))
 		return DOCA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&state.lock);
+	lock();
 	backend->level = level;
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 	return DOCA_SUCCESS;
 }
 
 void sed_log_set_level(uint32_t level)
 {
-	pthread_mutex_lock(&state.lock);
+	lock();
 	state.level = level;
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 }
 
 void sed_log_set_sdk_level(uint32_t level)
 {
 	struct doca_log_backend *backend;
 
-	pthread_mutex_lock(&state.lock);
+	lock();
 	state.sdk_level = level;
 	for (backend = state.backends; backend; backend = backend->next)
 		backend->level = level;
-	pthread_mutex_unlock(&state.lock);
+	unlock();
 }
 
 const char *doca_version_runtime(void)

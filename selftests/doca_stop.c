@@ -273,6 +273,59 @@ TEST(destroy_as_it_gets_idle)
 	}
 }
 
+static struct doca_task *held;
+
+static void free_when_stopping(const union doca_data data, struct doca_ctx *ctx,
+			       enum doca_ctx_states from, enum doca_ctx_states to)
+{
+	seen_state(data, ctx, from, to);
+	if (to == DOCA_CTX_STATE_STOPPING)
+		doca_task_free(held);
+}
+
+static void free_and_destroy(const union doca_data data, struct doca_ctx *ctx,
+			     enum doca_ctx_states from, enum doca_ctx_states to)
+{
+	destroy_when_idle(data, ctx, from, to);
+	if (to == DOCA_CTX_STATE_STOPPING)
+		doca_task_free(held);
+}
+
+static void destroy_when_stopping(const union doca_data data, struct doca_ctx *ctx,
+				  enum doca_ctx_states from, enum doca_ctx_states to)
+{
+	if (to == DOCA_CTX_STATE_STOPPING)
+		destroy_when_idle(data, ctx, from, DOCA_CTX_STATE_IDLE);
+}
+
+/* The callback that tells of STOPPING frees the last task, and that of IDLE perhaps all. */
+TEST(idle_inside_of_stop)
+{
+	static const doca_ctx_state_changed_callback_t callbacks[] = {
+		free_when_stopping, free_and_destroy, destroy_when_stopping,
+	};
+	static struct async a;
+	unsigned int how, n;
+
+	victim = &a;
+	for (how = 0; how < 3; how++) {
+		OK(async_make(&a, 4));
+		OK(doca_ctx_set_state_changed_cb(a.ctx, callbacks[how]));
+		for (n = 0; a.event && n < 2; n++) {
+			OK(doca_ctx_start(a.ctx));
+			held = new_set(&a, 5);
+			OK(doca_ctx_stop(a.ctx));
+			if (a.event)
+				ASSERT_EQ(DOCA_CTX_STATE_IDLE, state_of(a.ctx));
+		}
+		/* Once by one who keeps it, and again. */
+		ASSERT_EQ(how ? 1 : 2, n);
+		ASSERT_EQ(!how, !!a.event);
+		ASSERT_EQ(0, doca_pe_progress(a.pe));
+		OK(async_end(&a));
+	}
+}
+
 TEST_F(stop, submitted_again_in_its_callback)
 {
 	const unsigned int times = se_times(10000);

@@ -23,11 +23,20 @@ void sed_ctx_running(struct doca_ctx *ctx)
 	set_state(ctx, DOCA_CTX_STATE_RUNNING);
 }
 
+/* To a sed_ctx_abort() that is in its callback: it is IDLE, or ends, and is not touched there. */
+static void tell_abort(struct doca_ctx *ctx)
+{
+	if (ctx->aborting)
+		*ctx->aborting = true;
+	ctx->aborting = NULL;
+}
+
 void sed_ctx_release(struct doca_ctx *ctx)
 {
 	if (--ctx->holds || ctx->state != DOCA_CTX_STATE_STOPPING)
 		return;
 	ctx->ops->idle(ctx);
+	tell_abort(ctx);
 	set_state(ctx, DOCA_CTX_STATE_IDLE);
 }
 
@@ -42,16 +51,21 @@ bool sed_ctx_abort(struct doca_ctx *ctx)
 	if (idle) {
 		ctx->ops->idle(ctx);
 		ctx->state = DOCA_CTX_STATE_IDLE;
+	} else {
+		ctx->aborting = &idle;
 	}
-	/* Last: it may free the context, or free tasks and so bring it to IDLE. */
+	/* It may free tasks and so bring it to IDLE, and it may free the context. */
 	if (ctx->changed)
 		ctx->changed(ctx->user_data, ctx, prev, ctx->state);
+	if (!idle)
+		ctx->aborting = NULL;
 	return idle;
 }
 
 void sed_ctx_destroy(struct doca_ctx *ctx)
 {
 	ctx->changed = NULL;
+	tell_abort(ctx);
 	/* For good: no IDLE follows from what is released now. */
 	sed_ctx_hold(ctx);
 	if (ctx->state == DOCA_CTX_STATE_RUNNING || ctx->state == DOCA_CTX_STATE_STARTING) {

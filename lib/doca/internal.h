@@ -190,6 +190,7 @@ struct sed_ctx_ops {
  * @changed: the program's, or NULL
  * @inflight: tasks submitted and not delivered
  * @holds: what keeps it from IDLE: each task that is not free, and what the kind holds
+ * @aborting: while sed_ctx_abort() is in its callback, in STOPPING: gets true as that ends
  * @link: in the engine's list
  */
 struct doca_ctx {
@@ -200,6 +201,7 @@ struct doca_ctx {
 	doca_ctx_state_changed_callback_t changed;
 	size_t inflight;
 	size_t holds;
+	bool *aborting;
 	LIST_ENTRY(doca_ctx) link;
 };
 

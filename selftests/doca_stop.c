@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * doca_stop.c - contexts of sync events that end: with tasks in flight or never freed,
- * from inside of callbacks, by their owner; and each operation in each state.
+ * from inside of callbacks, by their owner, beside synchronous calls; and each operation
+ * in each state.
  */
 #include "doca.h"
+
+#include <syncevent.h>
 
 FIXTURE(stop) {
 	struct async a;
@@ -466,6 +469,75 @@ TEST_F(stop, owner_is_killed)
 	OK(doca_sync_event_destroy(event));
 	OK(doca_sync_event_stop(other));
 	OK(doca_sync_event_destroy(other));
+}
+
+/* ---- beside synchronous calls --------------------------------------------------------- */
+
+/**
+ * struct beside - a thread that updates what another one stops
+ * @added: how often it did
+ * @stop: it shall end
+ */
+struct beside {
+	struct doca_sync_event *event;
+	uint64_t added;
+	bool stop;
+};
+
+static int add_and_get(void *arg)
+{
+	struct beside *b = arg;
+	doca_error_t result;
+	uint64_t value;
+
+	while (!__atomic_load_n(&b->stop, __ATOMIC_RELAXED)) {
+		result = doca_sync_event_update_add(b->event, 1, NULL);
+		if (result == DOCA_SUCCESS)
+			__atomic_fetch_add(&b->added, 1, __ATOMIC_RELAXED);
+		if (result != DOCA_SUCCESS && result != DOCA_ERROR_BAD_STATE)
+			return (int)result;
+		result = doca_sync_event_get(b->event, &value);
+		if (result != DOCA_SUCCESS && result != DOCA_ERROR_BAD_STATE)
+			return (int)result;
+	}
+	return 0;
+}
+
+/*
+ * Stopped as soon as its update is seen, a publisher has yet to look who is to be rung:
+ * at the hints of all sides, as if there were two.
+ */
+TEST(beside_synchronous_calls)
+{
+	const uint64_t enough = se_times(200000), end = se_patience();
+	struct doca_dev *dev = open_dev(DPU);
+	struct beside b = { .event = make_event(dev) };
+	struct syncevent_cell *cell;
+	struct se_thread thread;
+	struct syncevent *ev;
+	const uint8_t *blob;
+	uint64_t value;
+	size_t size;
+
+	OK(doca_sync_event_start(b.event));
+	OK(doca_sync_event_export_to_remote_pci(b.event, dev, &blob, &size));
+	ASSERT_EQ(0, syncevent_import(&ev, blob, size));
+	cell = syncevent_cell(ev);
+	ASSERT_NE(NULL, cell);
+	__atomic_store_n(&cell->sides, 2, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, se_start(&thread, add_and_get, &b));
+	while (__atomic_load_n(&b.added, __ATOMIC_RELAXED) < enough && !se_is_done(&thread)) {
+		ASSERT_GT(end, se_now(CLOCK_MONOTONIC));
+		OK(doca_sync_event_stop(b.event));
+		OK(doca_sync_event_start(b.event));
+	}
+	__atomic_store_n(&b.stop, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, se_join(&thread));
+	OK(doca_sync_event_get(b.event, &value));
+	ASSERT_EQ(b.added, value);
+	syncevent_close(ev);
+	OK(doca_sync_event_destroy(b.event));
+	OK(doca_dev_close(dev));
 }
 
 /* ---- teardown of what never was ------------------------------------------------------------ */

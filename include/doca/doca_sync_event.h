@@ -12,7 +12,8 @@
  * what was written before an update is visible after a wait that saw it.
  *
  * Threads: the synchronous calls (get to wait_neq_yield) may be made by any thread at any
- * time, between start and stop. All else of an event belongs to one thread.
+ * time until the event is destroyed; before start and after stop they return BAD_STATE. All
+ * else of an event belongs to one thread.
  *
  * An event ends for all, other machines too, when the one who created it destroys it. An
  * importer gets SHUTDOWN from then on, or CONNECTION_RESET if the machine died; its own

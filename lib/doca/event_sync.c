@@ -5,6 +5,10 @@
  * Any thread may be in it at any time. The shortest way is by syncevent/cell.h, in one
  * call and with what is rare out of line; event->cell is set exactly while the event is
  * started and it may be gone.
+ *
+ * Another thread may stop the event at any time, as soon as it has seen an update perhaps
+ * whose publisher has yet to ring. So a call reads event->cell once, and goes on with what
+ * it has read: the mapping and the handle stay until the event is destroyed.
  */
 #include "event.h"
 
@@ -25,9 +29,9 @@ doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 	if (result != DOCA_SUCCESS)
 		return result;
 	event->mode = SED_MODE_SYNC;
-	event->started = true;
+	__atomic_store_n(&event->started, true, __ATOMIC_RELEASE);
 	if (event->direct)
-		event->cell = syncevent_cell(event->ev);
+		__atomic_store_n(&event->cell, syncevent_cell(event->ev), __ATOMIC_RELEASE);
 	return DOCA_SUCCESS;
 }
 
@@ -37,8 +41,8 @@ doca_error_t doca_sync_event_stop(struct doca_sync_event *event)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!event->started)
 		return DOCA_ERROR_BAD_STATE;
-	event->started = false;
-	event->cell = NULL;
+	__atomic_store_n(&event->started, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&event->cell, NULL, __ATOMIC_RELEASE);
 	return DOCA_SUCCESS;
 }
 
@@ -48,7 +52,14 @@ static doca_error_t usable(const struct doca_sync_event *event)
 {
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
-	return event->started ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE;
+	return __atomic_load_n(&event->started, __ATOMIC_ACQUIRE) ? DOCA_SUCCESS :
+								    DOCA_ERROR_BAD_STATE;
+}
+
+/* NULL: what comes now is rare. */
+static inline struct syncevent_cell *cell_of(const struct doca_sync_event *event)
+{
+	return RARELY(!event) ? NULL : __atomic_load_n(&event->cell, __ATOMIC_ACQUIRE);
 }
 
 static RARE doca_error_t slow_get(struct doca_sync_event *event, uint64_t *value)
@@ -74,9 +85,10 @@ static RARE doca_error_t slow_add(struct doca_sync_event *event, uint64_t value,
 					result;
 }
 
-static RARE doca_error_t slow_ring(const struct doca_sync_event *event, uint64_t value)
+static RARE doca_error_t slow_ring(const struct doca_sync_event *event,
+				   const struct syncevent_cell *cell, uint64_t value)
 {
-	if (syncevent_cell_must_ring(event->cell, value))
+	if (syncevent_cell_must_ring(cell, value))
 		(void)syncevent_ring(event->ev);
 	return DOCA_SUCCESS;
 }
@@ -95,29 +107,30 @@ static inline doca_error_t updated(const struct doca_sync_event *event,
 	    RARELY(__atomic_load_n(&hint->flags, __ATOMIC_RELAXED) &
 		   SYNCEVENT_HINT_WAKE_ALL) ||
 	    RARELY(__atomic_load_n(&cell->sides, __ATOMIC_RELAXED) > 1))
-		return slow_ring(event, value);
+		return slow_ring(event, cell, value);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 {
+	const struct syncevent_cell *cell = cell_of(event);
+
 	if (!value)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (RARELY(!event) || RARELY(!event->cell))
+	if (RARELY(!cell))
 		return slow_get(event, value);
-	if (RARELY(!syncevent_cell_live(event->cell)))
+	if (RARELY(!syncevent_cell_live(cell)))
 		return DOCA_ERROR_SHUTDOWN;
-	*value = syncevent_cell_get(event->cell);
+	*value = syncevent_cell_get(cell);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value)
 {
-	struct syncevent_cell *cell;
+	struct syncevent_cell *cell = cell_of(event);
 
-	if (RARELY(!event) || RARELY(!event->cell))
+	if (RARELY(!cell))
 		return slow_set(event, value);
-	cell = event->cell;
 	if (RARELY(!syncevent_cell_live(cell)))
 		return DOCA_ERROR_SHUTDOWN;
 	(void)__atomic_exchange_n(&cell->value, value, __ATOMIC_SEQ_CST);
@@ -127,12 +140,11 @@ doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t 
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value,
 					uint64_t *fetched)
 {
-	struct syncevent_cell *cell;
+	struct syncevent_cell *cell = cell_of(event);
 	uint64_t before;
 
-	if (RARELY(!event) || RARELY(!event->cell))
+	if (RARELY(!cell))
 		return slow_add(event, value, fetched);
-	cell = event->cell;
 	if (RARELY(!syncevent_cell_live(cell)))
 		return DOCA_ERROR_SHUTDOWN;
 	before = __atomic_fetch_add(&cell->value, value, __ATOMIC_SEQ_CST);

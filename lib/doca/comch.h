@@ -92,6 +92,9 @@ struct sed_packet {
 
 #define SED_PACKET_MAX	(sizeof(struct sed_packet_head) + SED_COMCH_MSG_MAX)
 
+/** sed_greeting_hash() - of domain and name, for names that these are too long for */
+uint64_t sed_greeting_hash(const struct sed_greeting *greeting);
+
 /** sed_packet_greet() - make a HELLO or WELCOME of its greeting */
 void sed_packet_greet(struct sed_packet *packet, enum sed_packet_type type);
 

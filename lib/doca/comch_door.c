@@ -57,20 +57,10 @@ uint64_t sed_pci_random(void)
 
 /* ---- names --------------------------------------------------------------------------- */
 
-static uint64_t hash(uint64_t sum, const char *text)
-{
-	/* FNV-1a, with the NUL. */
-	do
-		sum = (sum ^ (unsigned char)*text) * 0x100000001b3ULL;
-	while (*text++);
-	return sum;
-}
-
 /* @k: of a client; negative: the door */
 static void door_name(char name[SED_PCI_NAME_MAX], const struct sed_comch *comch, int k)
 {
-	const uint64_t sum = hash(hash(0xcbf29ce484222325ULL, comch->greeting.domain),
-				  comch->greeting.name);
+	const uint64_t sum = sed_greeting_hash(&comch->greeting);
 	const int n = snprintf(name, SED_PCI_NAME_MAX, "doca.%u.%016" PRIx64, comch->side, sum);
 
 	if (k >= 0)

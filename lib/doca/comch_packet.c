@@ -13,6 +13,20 @@ _Static_assert(sizeof(struct sed_packet_head) == 16 && sizeof(struct sed_greetin
 	       offsetof(struct sed_packet, message) == offsetof(struct sed_packet, head) + 16,
 	       "packets");
 
+static uint64_t hash(uint64_t sum, const char *text)
+{
+	/* FNV-1a, with the NUL, so that "a" "bc" is not "ab" "c". */
+	do
+		sum = (sum ^ (unsigned char)*text) * 0x100000001b3ULL;
+	while (*text++);
+	return sum;
+}
+
+uint64_t sed_greeting_hash(const struct sed_greeting *greeting)
+{
+	return hash(hash(0xcbf29ce484222325ULL, greeting->domain), greeting->name);
+}
+
 static void head(struct sed_packet *packet, enum sed_packet_type type, uint32_t length)
 {
 	packet->head = (struct sed_packet_head){

@@ -23,18 +23,9 @@
 /* The kernel takes as much of it as it grants. */
 #define SEND_BUFFER	(1 << 20)
 
-static uint64_t hash(uint64_t sum, const char *text)
-{
-	/* FNV-1a, with the NUL, so that "a" "bc" is not "ab" "c". */
-	do
-		sum = (sum ^ (unsigned char)*text) * 0x100000001b3ULL;
-	while (*text++);
-	return sum;
-}
-
 static socklen_t address_of(const struct sed_greeting *greeting, struct sockaddr_un *address)
 {
-	const uint64_t sum = hash(hash(0xcbf29ce484222325ULL, greeting->domain), greeting->name);
+	const uint64_t sum = sed_greeting_hash(greeting);
 	int length;
 
 	memset(address, 0, sizeof(*address));

@@ -20,16 +20,19 @@ struct doca_sync_event_task_notify_add {
 	uint64_t *fetched;
 };
 
-struct doca_sync_event_task_wait_eq {
+/* Either kind. */
+struct wait {
 	struct doca_task task;
 	uint64_t value;
 	uint64_t mask;
 };
 
+struct doca_sync_event_task_wait_eq {
+	struct wait wait;
+};
+
 struct doca_sync_event_task_wait_neq {
-	struct doca_task task;
-	uint64_t value;
-	uint64_t mask;
+	struct wait wait;
 };
 
 /* ---- the context ---------------------------------------------------------------------- */
@@ -130,12 +133,13 @@ static doca_error_t submit_notify_add(struct doca_task *task)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit_wait(struct doca_task *task, enum syncevent_cond cond, uint64_t value,
-				uint64_t mask)
+static doca_error_t submit_wait(struct doca_task *task, enum syncevent_cond cond)
 {
+	const struct wait *wait = (void *)task;
 	const struct doca_ctx *ctx = task->pool->ctx;
 	const struct doca_sync_event *event = event_of(ctx);
-	int err = sed_pe_wait(ctx->pe, &task->work, event->on, event->ev, cond, value, mask);
+	int err = sed_pe_wait(ctx->pe, &task->work, event->on, event->ev, cond, wait->value,
+			      wait->mask);
 
 	/* That is how the wait ends, not why it could not begin. */
 	if (err == -EIDRM || err == -EPIPE) {
@@ -147,16 +151,12 @@ static doca_error_t submit_wait(struct doca_task *task, enum syncevent_cond cond
 
 static doca_error_t submit_wait_eq(struct doca_task *task)
 {
-	const struct doca_sync_event_task_wait_eq *wait = (void *)task;
-
-	return submit_wait(task, SYNCEVENT_EQ, wait->value, wait->mask);
+	return submit_wait(task, SYNCEVENT_EQ);
 }
 
 static doca_error_t submit_wait_neq(struct doca_task *task)
 {
-	const struct doca_sync_event_task_wait_neq *wait = (void *)task;
-
-	return submit_wait(task, SYNCEVENT_NEQ, wait->value, wait->mask);
+	return submit_wait(task, SYNCEVENT_NEQ);
 }
 
 /* 0, or FF bytes that follow each other: 1, 2, 4 or 8. */
@@ -178,22 +178,17 @@ static doca_error_t check_get(const struct doca_task *task)
 	return get->to ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t check_wait_eq(const struct doca_task *task)
+static doca_error_t check_wait(const struct doca_task *task)
 {
-	const struct doca_sync_event_task_wait_eq *wait = (const void *)task;
-
-	return is_mask(wait->mask) ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
-}
-
-static doca_error_t check_wait_neq(const struct doca_task *task)
-{
-	const struct doca_sync_event_task_wait_neq *wait = (const void *)task;
+	const struct wait *wait = (const void *)task;
 
 	return is_mask(wait->mask) ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
 #define check_notify_set	NULL
 #define check_notify_add	NULL
+#define check_wait_eq		check_wait
+#define check_wait_neq		check_wait
 
 /* ---- what all kinds have ------------------------------------------------------------------ */
 
@@ -235,7 +230,7 @@ doca_error_t doca_sync_event_task_##name##_set_conf(struct doca_sync_event *even
 struct doca_task *doca_sync_event_task_##name##_as_doca_task(				\
 		struct doca_sync_event_task_##name *task)				\
 {											\
-	return task ? &task->task : NULL;						\
+	return (void *)task;								\
 }
 
 TASK(get, SED_GET)
@@ -275,10 +270,10 @@ ACCESSORS(get, uint64_t *, ret_val_ptr, to)
 ACCESSORS(notify_set, uint64_t, set_val, value)
 ACCESSORS(notify_add, uint64_t, inc_val, value)
 ACCESSORS(notify_add, uint64_t *, fetched_val_ptr, fetched)
-ACCESSORS(wait_eq, uint64_t, wait_val, value)
-ACCESSORS(wait_eq, uint64_t, mask, mask)
-ACCESSORS(wait_neq, uint64_t, wait_val, value)
-ACCESSORS(wait_neq, uint64_t, mask, mask)
+ACCESSORS(wait_eq, uint64_t, wait_val, wait.value)
+ACCESSORS(wait_eq, uint64_t, mask, wait.mask)
+ACCESSORS(wait_neq, uint64_t, wait_val, wait.value)
+ACCESSORS(wait_neq, uint64_t, mask, wait.mask)
 
 /* ---- allocation -------------------------------------------------------------------------- */
 
@@ -348,8 +343,8 @@ doca_error_t doca_sync_event_task_##name##_alloc_init(					\
 	if (result != DOCA_SUCCESS)							\
 		return result;								\
 	*task = taken;									\
-	(*task)->value = wait_val;							\
-	(*task)->mask = mask;								\
+	(*task)->wait.value = wait_val;							\
+	(*task)->wait.mask = mask;							\
 	return DOCA_SUCCESS;								\
 }
 

@@ -362,7 +362,7 @@ TEST_F(refusals, device_unbound)
 {
 	struct doca_sync_event_task_wait_eq *eq;
 	struct end server = { 0 }, client = { 0 };
-	struct pci_pair pair;
+	struct pci_pair pair = { .step = 0 };
 	struct async a;
 
 	ASSERT_EQ(0, pci_join(&pair, 0));

@@ -2,7 +2,7 @@
 /*
  * Limits per user. The kernel's own counters (ucounts, user_struct) are not open
  * to modules, so there is a small table by kuid: a user namespace does not evade
- * it, since it maps to the same kuids.
+ * it, since it maps to kuids as well. Who has subordinate ids has a limit for each.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>

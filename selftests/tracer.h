@@ -33,6 +33,8 @@ static inline int tracer_begin(const char *events)
 {
 	char path[128];
 
+	/* Nobody asks whose they are: else the scheduler is patched, to note names of processes. */
+	se_write_text("/sys/kernel/tracing/options/record-cmd", "0");
 	if (mkdir(INSTANCE, 0700) && errno != EEXIST)
 		return -errno;
 	snprintf(path, sizeof(path), INSTANCE "/events/syncevent%s/enable", events);

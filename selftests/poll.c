@@ -357,7 +357,7 @@ static int poll_all(void *arg)
  */
 TEST_F(poll, armed_again_waits_for_the_next_update)
 {
-	enum { UPDATES = 200 };
+	enum { UPDATES = 50 };
 	struct syncevent_info before, after;
 	struct crowd c = { .stop = false };
 	struct se_waiter w;

@@ -27,6 +27,9 @@ MODULE_PARM_DESC(peer_timeout_ms, "a side is dead after so long without a heartb
 /* Heartbeats within the time-out: some may come late. */
 #define SE_TICKS	16
 
+/* The longest time between two heartbeats. */
+#define SE_BEAT_MS	90
+
 /* Rounds of the rings in one run of the worker, however long they take. */
 #define SE_TAKES_MAX	32
 
@@ -41,6 +44,15 @@ static unsigned long se_timeout(void)
 static unsigned long se_tick(void)
 {
 	return max(se_timeout() / SE_TICKS, 1UL);
+}
+
+/*
+ * Not less often than by default: a machine whose administrator has already given it the
+ * shorter timeout, or not yet the longer one, must not take this one for dead.
+ */
+static unsigned long se_beat(void)
+{
+	return min(se_tick(), msecs_to_jiffies(SE_BEAT_MS));
 }
 
 static u64 se_random_epoch(void)
@@ -381,7 +393,7 @@ static void se_region_beat(struct timer_list *timer)
 	/* Not over what another machine wrote that believes to be this side. */
 	if (se_attached(r) && READ_ONCE(se_side(r, r->side)->epoch) == r->epoch)
 		WRITE_ONCE(se_side(r, r->side)->heartbeat, ++r->heartbeat);
-	mod_timer(&r->beat, jiffies + se_tick());
+	mod_timer(&r->beat, jiffies + se_beat());
 }
 
 static void se_region_tick(struct work_struct *work)

@@ -418,6 +418,20 @@ TEST_F(pair, stopped_for_a_moment)
 	EXPECT_EQ(0, both_work(&self->o));
 }
 
+/* It has got the longer limit already, or not yet the shorter one: it is no less alive. */
+TEST_F(pair, has_a_longer_limit)
+{
+	uint64_t epoch = epoch_there();
+
+	/* Its ticks are twice the limit of this side apart. */
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = 32 * self->limit));
+	se_sleep_ms(3 * self->limit);
+	EXPECT_TRUE(pci_alive(BOTH));
+	EXPECT_EQ(epoch, epoch_there());
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = self->limit));
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
 /*
  * For so long that it counts as dead. It does not know, and writes on to what it has
  * mapped: until it finds the fence, and whatever it does, no other event sees that.

@@ -10,10 +10,18 @@
 #include <syncevent.h>
 #include <syncevent/inline.h>
 
-#define RUNS		9	/* at most; 3 where it is tried out only */
-#define TURNS		20000	/* round trips of spinners in a run */
-#define SLEEPS		500	/* of sleepers */
+/* Short spells that alternate, as the host moves emulated CPUs about, and many of them. */
+#define SPELLS		400
+#define TURNS		500	/* round trips of spinners in a spell */
+#define RUNS		10	/* in which what the spells run beside is made anew; least: 3 */
+#define SLEEPS		25	/* round trips of sleepers in a spell, SPELLS / RUNS of them a run */
 #define EVENTS		500	/* that each side makes: 1,000 in all */
+
+/* Nanoseconds of a round trip, of ours and of the peer in turn. */
+struct figures {
+	double ours[SPELLS], peer[SPELLS];
+	unsigned int n;
+};
 
 /* Where the two meet; the second event of a pair is the other side's. */
 struct table {
@@ -113,29 +121,36 @@ static void stand_up(struct table *t)
 static void word_turns(struct table *t, unsigned int turns)
 {
 	uint64_t *mine = t->word[my_side()], *other = t->word[!my_side()];
+	const bool first = is_owner();
 
 	while (turns--) {
 		t->word_at++;
-		if (is_owner())
+		if (first)
 			(void)__atomic_exchange_n(other, t->word_at, __ATOMIC_SEQ_CST);
 		while (__atomic_load_n(mine, __ATOMIC_ACQUIRE) < t->word_at)
 			syncevent_cell_pause();
-		if (!is_owner())
+		if (!first)
 			(void)__atomic_exchange_n(other, t->word_at, __ATOMIC_SEQ_CST);
 	}
 }
 
 static void inline_turns(struct table *t, unsigned int turns)
 {
-	const unsigned int me = my_side();
+	struct syncevent_cell *mine = t->cell[my_side()], *other = t->cell[!my_side()];
+	struct syncevent *ev = t->ev[!my_side()];
+	const bool first = is_owner();
 
 	while (turns--) {
 		t->at++;
-		if (is_owner())
-			syncevent_inline_set(t->ev[!me], t->cell[!me], t->at);
-		syncevent_inline_spin(t->cell[me], SYNCEVENT_GE, t->at, UINT64_MAX, NULL);
-		if (!is_owner())
-			syncevent_inline_set(t->ev[!me], t->cell[!me], t->at);
+		if (first) {
+			syncevent_cell_own(other);
+			syncevent_inline_set(ev, other, t->at);
+		}
+		syncevent_inline_spin(mine, SYNCEVENT_GE, t->at, UINT64_MAX, NULL);
+		if (!first) {
+			syncevent_cell_own(other);
+			syncevent_inline_set(ev, other, t->at);
+		}
 	}
 }
 
@@ -145,13 +160,14 @@ static void call_turns(struct table *t, unsigned int turns, enum syncevent_how h
 		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER, .how = how,
 	};
 	const unsigned int me = my_side();
+	const bool first = is_owner();
 
 	while (turns--) {
 		t->at++;
-		if (is_owner())
+		if (first)
 			syncevent_set(t->ev[!me], t->at);
 		syncevent_wait(t->ev[me], SYNCEVENT_GE, t->at, UINT64_MAX, &opts, NULL);
-		if (!is_owner())
+		if (!first)
 			syncevent_set(t->ev[!me], t->at);
 	}
 }
@@ -173,6 +189,23 @@ static int smaller(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void print_figures(struct figures *f, const char *what, const char *peer)
+{
+	const unsigned int n = f->n;
+	double ratio[SPELLS];
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		ratio[i] = f->ours[i] / f->peer[i];
+	qsort(ratio, n, sizeof(*ratio), smaller);
+	qsort(f->ours, n, sizeof(*f->ours), smaller);
+	qsort(f->peer, n, sizeof(*f->peer), smaller);
+	if (is_owner())
+		printf("# %s: %.0f ns a round trip, %s %.0f: %.2f (quartiles %.2f to %.2f), least %.0f and %.0f: %.2f\n",
+		       what, f->ours[n / 2], peer, f->peer[n / 2], ratio[n / 2], ratio[n / 4],
+		       ratio[n * 3 / 4], f->ours[0], f->peer[0], f->ours[0] / f->peer[0]);
+}
+
 /* Nanoseconds of a round trip, once. */
 static double once(struct table *t, void (*turns)(struct table *, unsigned int), unsigned int n)
 {
@@ -185,26 +218,25 @@ static double once(struct table *t, void (*turns)(struct table *, unsigned int),
 	return (double)(se_now(CLOCK_MONOTONIC) - begin) / n;
 }
 
-/* Medians of runs that alternate. */
-static void compare(struct table *t, const char *what, unsigned int n,
-		    void (*ours)(struct table *, unsigned int),
-		    void (*bare)(struct table *, unsigned int))
+static void compare(struct table *t, const char *what,
+		    void (*ours)(struct table *, unsigned int))
 {
-	double a[RUNS], b[RUNS], ratio[RUNS];
+	static struct figures f;
+
+	for (f.n = 0; f.n < se_times(SPELLS); f.n++) {
+		f.ours[f.n] = once(t, ours, TURNS);
+		f.peer[f.n] = once(t, word_turns, TURNS);
+	}
+	print_figures(&f, what, "a bare word");
+}
+
+/* The spells of one run, of the sleepers alone. */
+static void sleep_spells(struct table *t, double *ns)
+{
 	unsigned int i;
 
-	n = se_times(n);
-	for (i = 0; i < runs(); i++) {
-		a[i] = once(t, ours, n);
-		b[i] = once(t, bare, n);
-		ratio[i] = a[i] / b[i];
-	}
-	qsort(a, runs(), sizeof(*a), smaller);
-	qsort(b, runs(), sizeof(*b), smaller);
-	qsort(ratio, runs(), sizeof(*ratio), smaller);
-	if (is_owner())
-		printf("# %s: %.0f ns a round trip, bare word %.0f: %.2f (%.2f to %.2f)\n", what,
-		       a[runs() / 2], b[runs() / 2], ratio[runs() / 2], ratio[0], ratio[runs() - 1]);
+	for (i = 0; i < SPELLS / RUNS; i++)
+		ns[i] = once(t, sleeping_turns, SLEEPS);
 }
 
 TEST(spinners)
@@ -212,8 +244,8 @@ TEST(spinners)
 	struct table t;
 
 	ASSERT_EQ(0, sit_down(&t, "spin"));
-	compare(&t, "spin, inlines", TURNS, inline_turns, word_turns);
-	compare(&t, "spin, functions", TURNS, function_turns, word_turns);
+	compare(&t, "spin, inlines", inline_turns);
+	compare(&t, "spin, functions", function_turns);
 	EXPECT_EQ(0, meet(&t));
 	stand_up(&t);
 }
@@ -221,8 +253,8 @@ TEST(spinners)
 /* One event of many that are exported, imported and waited for, and one alone. */
 TEST(one_of_many)
 {
-	double alone[RUNS], among[RUNS], ratio[RUNS];
 	static struct syncevent *many[2 * EVENTS];
+	static struct figures f;
 	struct syncevent_pci pci = { .size = sizeof(pci) };
 	struct syncevent_queue *q;
 	struct table t;
@@ -231,8 +263,8 @@ TEST(one_of_many)
 
 	ASSERT_EQ(0, sit_down(&t, "many"));
 	ASSERT_EQ(0, syncevent_queue_create(&q));
-	for (run = 0; run < runs(); run++) {
-		alone[run] = once(&t, sleeping_turns, se_times(SLEEPS));
+	for (run = 0; run < runs(); run++, f.n += SPELLS / RUNS) {
+		sleep_spells(&t, &f.peer[f.n]);
 		ASSERT_EQ(0, meet(&t));
 		for (i = 0; i < 2 * EVENTS; i++) {
 			const bool mine = i % 2 == my_side();
@@ -242,7 +274,7 @@ TEST(one_of_many)
 			ASSERT_EQ(0, syncevent_queue_add(q, many[i], SYNCEVENT_EQ, 1, UINT64_MAX,
 							 i, SYNCEVENT_FOREVER));
 		}
-		among[run] = once(&t, sleeping_turns, se_times(SLEEPS));
+		sleep_spells(&t, &f.ours[f.n]);
 		ASSERT_EQ(0, meet(&t));
 		for (i = 0; i < 2 * EVENTS; i++)
 			ASSERT_EQ(0, syncevent_queue_cancel(q, i));
@@ -253,15 +285,8 @@ TEST(one_of_many)
 		/* Slots are free again once the other side has let go of them. */
 		ASSERT_TRUE(se_until(!syncevent_pci_get(0, &pci) && pci.slots_used <= 1));
 		ASSERT_EQ(0, meet(&t));
-		ratio[run] = among[run] / alone[run];
 	}
-	qsort(alone, runs(), sizeof(*alone), smaller);
-	qsort(among, runs(), sizeof(*among), smaller);
-	qsort(ratio, runs(), sizeof(*ratio), smaller);
-	if (is_owner())
-		printf("# asleep: %.0f us a round trip, beside %u other events %.0f: %.2f (%.2f to %.2f)\n",
-		       alone[runs() / 2] / 1000, 2 * EVENTS, among[runs() / 2] / 1000, ratio[runs() / 2],
-		       ratio[0], ratio[runs() - 1]);
+	print_figures(&f, "asleep, beside 1,000 other events", "alone");
 	syncevent_queue_close(q);
 	stand_up(&t);
 }
@@ -291,26 +316,27 @@ struct bare {
 	int fd;
 	uint32_t peer;
 	uint64_t *word;		/* 0, 1: turns; 2, 3: numbers, plus 1 */
+	uint64_t at;
 };
 
 static void bare_turns(struct bare *b, unsigned int turns)
 {
 	uint64_t *mine = &b->word[my_side() * 8], *other = &b->word[!my_side() * 8];
+	const bool first = is_owner();
 	uint32_t number;
-	uint64_t at = 0;
 
 	while (turns--) {
-		at++;
-		if (is_owner()) {
-			__atomic_store_n(other, at, __ATOMIC_SEQ_CST);
+		b->at++;
+		if (first) {
+			__atomic_store_n(other, b->at, __ATOMIC_SEQ_CST);
 			if (write(b->fd, &b->peer, 4) != 4)
 				return;
 		}
-		while (__atomic_load_n(mine, __ATOMIC_ACQUIRE) < at)
+		while (__atomic_load_n(mine, __ATOMIC_ACQUIRE) < b->at)
 			if (read(b->fd, &number, 4) != 4)
 				return;
-		if (!is_owner()) {
-			__atomic_store_n(other, at, __ATOMIC_SEQ_CST);
+		if (!first) {
+			__atomic_store_n(other, b->at, __ATOMIC_SEQ_CST);
 			if (write(b->fd, &b->peer, 4) != 4)
 				return;
 		}
@@ -326,13 +352,13 @@ static bool bare_meet(struct bare *b, uint64_t step)
 	return se_until(__atomic_load_n(other, __ATOMIC_ACQUIRE) >= step);
 }
 
-/* Nanoseconds of a round trip by doorbells alone; the driver has the device. */
-static double bare_once(unsigned int turns, uint64_t run)
+/* The spells of one run, by doorbells alone; the driver has the device. */
+static int bare_spells(double *ns, uint64_t run)
 {
 	const uint32_t *registers;
-	struct bare b;
+	struct bare b = { 0 };
 	uint64_t begin;
-	double ns;
+	unsigned int i;
 	int fd;
 
 	b.fd = open("/dev/doorbell", O_RDWR | O_CLOEXEC);
@@ -348,20 +374,21 @@ static double bare_once(unsigned int turns, uint64_t run)
 	b.peer = (uint32_t)b.word[32 + !my_side() * 8];
 	if (!bare_meet(&b, 2 * run + 2))
 		return -1;
-	begin = se_now(CLOCK_MONOTONIC);
-	bare_turns(&b, turns);
-	ns = (double)(se_now(CLOCK_MONOTONIC) - begin) / turns;
+	for (i = 0; i < SPELLS / RUNS; i++) {
+		begin = se_now(CLOCK_MONOTONIC);
+		bare_turns(&b, SLEEPS);
+		ns[i] = (double)(se_now(CLOCK_MONOTONIC) - begin) / SLEEPS;
+	}
 	munmap((void *)(uintptr_t)registers, 4096);
 	munmap(b.word, 4096);
 	close(fd);
 	close(b.fd);
-	return ns;
+	return 0;
 }
 
 TEST(doorbells)
 {
-	const unsigned int turns = se_times(SLEEPS);
-	double ours[RUNS], bare[RUNS], ratio[RUNS];
+	static struct figures f;
 	char address[16];
 	struct table t;
 	unsigned int i;
@@ -372,24 +399,16 @@ TEST(doorbells)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
 	close(fd);
-	for (i = 0; i < runs(); i++) {
+	for (i = 0; i < runs(); i++, f.n += SPELLS / RUNS) {
 		ASSERT_EQ(0, sit_down(&t, "asleep"));
-		ours[i] = once(&t, sleeping_turns, turns);
+		sleep_spells(&t, &f.ours[f.n]);
 		EXPECT_EQ(0, meet(&t));
 		stand_up(&t);
 		ASSERT_EQ(0, hand_over(address, "syncevent", "doorbell"));
-		bare[i] = bare_once(turns, i);
-		EXPECT_LT(0, bare[i]);
+		EXPECT_EQ(0, bare_spells(&f.peer[f.n], i));
 		ASSERT_EQ(0, hand_over(address, "doorbell", "syncevent"));
-		ratio[i] = ours[i] / bare[i];
 	}
-	qsort(ours, runs(), sizeof(*ours), smaller);
-	qsort(bare, runs(), sizeof(*bare), smaller);
-	qsort(ratio, runs(), sizeof(*ratio), smaller);
-	if (is_owner())
-		printf("# asleep: %.0f us a round trip, by doorbells alone %.0f: %.2f (%.2f to %.2f)\n",
-		       ours[runs() / 2] / 1000, bare[runs() / 2] / 1000, ratio[runs() / 2], ratio[0],
-		       ratio[runs() - 1]);
+	print_figures(&f, "asleep", "by doorbells alone");
 	EXPECT_EQ(0, syscall(SYS_delete_module, "doorbell", 0));
 }
 

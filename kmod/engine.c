@@ -495,6 +495,13 @@ u64 se_silent_period(u64 us)
 	return max(min_t(u64, us, READ_ONCE(se_silent_max_us)), floor);
 }
 
+/*
+ * Between two looks of the workers for one user there is this time, in microseconds, in the
+ * long run: who has more silent events waits longer, up to a second, as nobody is charged
+ * for the workers' time.
+ */
+#define SE_LOOK_US	8
+
 /**
  * se_look_soon() - have a silent event looked at while nobody sleeps on it
  * @ev: an event that got an ->async waiter
@@ -514,19 +521,25 @@ static void se_look(struct work_struct *work)
 {
 	struct se_event *ev = container_of(to_delayed_work(work), struct se_event, work);
 	u64 value = se_value(ev);
+	u64 others;
 	bool again;
 
 	se_judge_by(ev, UINT_MAX);
 
 	ev->period = se_silent_period(value == ev->looked ? ev->period * 2 : 0);
 	ev->looked = value;
+	WRITE_ONCE(ev->looks, ev->looks + 1);
 
 	spin_lock_irq(&ev->lock);
 	again = se_silent(ev) && ev->nr_async;
 	spin_unlock_irq(&ev->lock);
+	if (again != ev->watched)
+		atomic_add(again ? 1 : -1, &ev->user->looks);
+	ev->watched = again;
+	others = min_t(u64, (u64)SE_LOOK_US * atomic_read(&ev->user->looks), USEC_PER_SEC);
 	if (again)
 		queue_delayed_work(se_workqueue, &ev->work,
-				   max(usecs_to_jiffies(ev->period), 1UL));
+				   max(usecs_to_jiffies(max(ev->period, others)), 1UL));
 }
 
 /**
@@ -542,4 +555,14 @@ void se_engine_init(struct se_event *ev)
 	INIT_LIST_HEAD(&ev->others);
 	ev->hint.wake_above = SYNCEVENT_WAKE_NONE;
 	INIT_DELAYED_WORK(&ev->work, se_look);
+}
+
+/**
+ * se_engine_exit() - an event is freed
+ * @ev: whose work will not run again
+ */
+void se_engine_exit(struct se_event *ev)
+{
+	if (ev->watched)
+		atomic_dec(&ev->user->looks);
 }

@@ -155,6 +155,8 @@ err_free:
 void se_event_free_now(struct se_event *ev)
 {
 	cancel_delayed_work_sync(&ev->work);
+	se_engine_exit(ev);
+	se_user_put(ev->user);
 	if (ev->page)
 		put_page(ev->page);
 	kfree(ev);
@@ -165,7 +167,6 @@ static void se_event_free(struct kref *ref)
 	struct se_event *ev = container_of(ref, struct se_event, ref);
 
 	se_user_uncharge(&ev->user->events);
-	se_user_put(ev->user);
 	if (ev->slot)
 		se_slot_free_event(ev);
 	else

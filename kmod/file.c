@@ -471,6 +471,7 @@ static void se_event_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "syncevent-waiters:\t%u\n", info.waiters);
 	seq_printf(m, "syncevent-rings:\t%llu\n", info.rings);
 	seq_printf(m, "syncevent-wakes:\t%llu\n", info.wakes);
+	seq_printf(m, "syncevent-looks:\t%llu\n", READ_ONCE(f->ev->looks));
 	if (armed)
 		seq_printf(m, "syncevent-condition:\t%s %llu mask %#llx\n",
 			   ops[cond.op], cond.operand, cond.mask);

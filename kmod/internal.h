@@ -192,6 +192,8 @@ struct se_batch {
  * @work: looks at a silent event; wakes what a publisher left
  * @period: of @work on a silent event, microseconds; private to @work
  * @looked: value that @work saw last; private to @work
+ * @looks: how often @work looked
+ * @watched: @work comes again, and counts in se_user.looks; private to @work
  */
 struct se_event {
 	spinlock_t lock;	/* the waiters, and what is protected by it above */
@@ -227,6 +229,8 @@ struct se_event {
 	struct delayed_work work;
 	u64 period;
 	u64 looked;
+	u64 looks;
+	bool watched;
 };
 
 /**
@@ -336,6 +340,7 @@ struct se_waiter *se_due(struct se_event *ev, u64 value);
 /* ---- engine.c: parking, judging, waking ------------------------------------------ */
 
 void se_engine_init(struct se_event *ev);
+void se_engine_exit(struct se_event *ev);
 void se_hint_update(struct se_event *ev);
 int se_enqueue(struct se_waiter *w, bool look_only, u64 *value);
 bool se_dequeue(struct se_waiter *w, u64 *value);
@@ -396,6 +401,7 @@ int se_slot_mmap(struct se_event *ev, struct vm_area_struct *vma);
  * @refs: protected by the table lock
  * @events: events that it created
  * @entries: entries of the queues that it created
+ * @looks: silent events that it created, at which a worker looks periodically
  */
 struct se_user {
 	struct hlist_node node;
@@ -403,6 +409,7 @@ struct se_user {
 	unsigned int refs;
 	atomic_t events;
 	atomic_t entries;
+	atomic_t looks;
 };
 
 extern unsigned int se_events_max;

@@ -56,7 +56,7 @@ static void expect(struct __test_metadata *_metadata, int fd, const struct expec
 		 "syncevent-id: %" PRIu64 "\nsyncevent-value: %" PRIu64 "\n"
 		 "syncevent-state: %s\nsyncevent-rights: %s\nsyncevent-flags: %s\n"
 		 "syncevent-waiters: %u\nsyncevent-rings: %" PRIu64 "\n"
-		 "syncevent-wakes: %" PRIu64 "\nsyncevent-condition: %s\n"
+		 "syncevent-wakes: %" PRIu64 "\nsyncevent-looks: 0\nsyncevent-condition: %s\n"
 		 "syncevent-last-read: %" PRIu64 "\n",
 		 (uint64_t)info.id, e->value, e->state, e->rights, e->flags, e->waiters,
 		 e->rings, e->wakes, e->condition, e->last_read);

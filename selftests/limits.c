@@ -387,6 +387,97 @@ TEST_F(limits, entries_of_a_user)
 	EXPECT_EQ(0, se_wait_child(se_fork(five_entries, NULL)));
 }
 
+/* ---- workers' time --------------------------------------------------------------------- */
+
+#define MANY		2048	/* silent events */
+#define FEW		64	/* closed sooner than they are looked at again */
+#define LOOK_NS		8000	/* between two looks for one user */
+
+/* How often a worker has looked at a silent event. */
+static uint64_t looks(int fd)
+{
+	unsigned long long n = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "syncevent-looks: %llu", &n) != 1)
+		;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Was it looked at more often in half a second than one of MANY may be? */
+static bool looked_at_often(int fd)
+{
+	uint64_t begin = se_now(CLOCK_MONOTONIC), n = looks(fd);
+
+	se_sleep_ms(500);
+	n = looks(fd) - n;
+	return n > 2 + (se_now(CLOCK_MONOTONIC) - begin) / (MANY * LOOK_NS);
+}
+
+static int many_silent_events(void *arg)
+{
+	struct syncevent_completion done = { 0 };
+	struct syncevent_cell *cell;
+	static int fd[MANY];
+	int q;
+
+	WANT(!become(UID(12)));
+	/* What is counted of a user is forgotten when he has nothing left. */
+	WANT(se_create(0) >= 0);
+	q = se_queue(0);
+	WANT(q >= 0);
+	for (int i = 0; i < MANY; i++) {
+		fd[i] = se_create_flags(0, SYNCEVENT_CREATE_SILENT);
+		WANT(fd[i] >= 0);
+		WANT(!se_queue_add(q, fd[i], SYNCEVENT_COND_GE, 1, i, SE_FOREVER));
+	}
+	/* All have been looked at: from now on it is known how many they are. */
+	for (int i = 0; i < MANY; i++)
+		WANT(se_until(looks(fd[i]) > 0));
+	se_sleep_ms(100);
+	WANT(!looked_at_often(fd[0]));
+	/* They are looked at all the same. */
+	cell = se_map(fd[MANY / 2], PROT_READ | PROT_WRITE);
+	WANT(cell);
+	__atomic_store_n(&cell->value, 1, __ATOMIC_SEQ_CST);
+	WANT(se_reap(q, &done, 1) == 1 && done.cookie == MANY / 2);
+	munmap(cell, 4096);
+
+	/* All of them are closed while they wait to be looked at again. */
+	close(q);
+	for (int i = 0; i < MANY; i++)
+		close(fd[i]);
+	for (int i = 0; i < 2 * MANY; i += FEW) {
+		q = se_queue(0);
+		for (int j = 0; j < FEW; j++) {
+			fd[j] = se_create_flags(0, SYNCEVENT_CREATE_SILENT);
+			WANT(fd[j] >= 0);
+			WANT(!se_queue_add(q, fd[j], SYNCEVENT_COND_GE, 1, j, SE_FOREVER));
+		}
+		WANT(se_until(looks(fd[FEW - 1]) > 0));
+		close(q);
+		for (int j = 0; j < FEW; j++)
+			close(fd[j]);
+	}
+	/* One that is alone is looked at as often as ever. */
+	q = se_queue(0);
+	fd[0] = se_create_flags(0, SYNCEVENT_CREATE_SILENT);
+	WANT(!se_queue_add(q, fd[0], SYNCEVENT_COND_GE, 1, 0, SE_FOREVER));
+	WANT(se_until(looked_at_often(fd[0])));
+	(void)arg;
+	return 0;
+}
+
+TEST_F(limits, looks_of_a_user)
+{
+	EXPECT_EQ(0, se_wait_child(se_fork(many_silent_events, NULL)));
+}
+
 /* ---- file descriptors ------------------------------------------------------------------- */
 
 TEST_F(limits, no_free_file_descriptor)

@@ -372,6 +372,13 @@ class Memory(unittest.TestCase):
                                 os.close(file)
                         # The version, its number, the memory, and its own doorbell.
                         self.assertEqual([(0, 0), (0, 0), (-1, 1), (0, 1)], said)
+                        again = subprocess.run([sys.executable, "-B", ivshmem.__file__, path],
+                                               capture_output=True, text=True, check=False)
+                        self.assertEqual((1, True),
+                                         (again.returncode, "If no other" in again.stderr))
+                    server.terminate()
+                    self.assertEqual(0, server.wait(60))
+                    self.assertFalse(os.path.exists(path))
                 finally:
                     server.kill()
 

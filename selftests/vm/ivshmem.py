@@ -6,6 +6,7 @@ usage, for guests that are started by hand: ivshmem.py SOCKET
 
 import os
 import selectors
+import signal
 import socket
 import struct
 import sys
@@ -89,4 +90,15 @@ class Server(threading.Thread):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    Server(sys.argv[1]).run()
+    try:
+        server = Server(sys.argv[1])
+    except OSError as error:
+        sys.exit("ivshmem.py: %s: %s. If no other server runs there, remove it"
+                 % (sys.argv[1], error.strerror))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        os.unlink(sys.argv[1])

@@ -287,20 +287,16 @@ int se_slot_mmap(struct se_event *ev, struct vm_area_struct *vma)
 }
 
 /* One for all mappings of the event: the page table does not count them. */
-static struct page *se_slot_grave(struct se_event *ev)
+static bool se_slot_grave(struct se_event *ev)
 {
-	struct page *page = READ_ONCE(ev->page), *fresh;
+	struct page *fresh;
 
-	if (page)
-		return page;
+	if (READ_ONCE(ev->page))
+		return true;
 	fresh = se_revoked_page(ev);
-	if (!fresh)
-		return NULL;
-	page = cmpxchg(&ev->page, NULL, fresh);
-	if (!page)
-		return fresh;
-	put_page(fresh);
-	return page;
+	if (fresh && cmpxchg(&ev->page, NULL, fresh))
+		put_page(fresh);
+	return fresh;
 }
 
 /**
@@ -317,16 +313,20 @@ vm_fault_t se_slot_fault(struct se_event *ev, struct vm_fault *vmf)
 	struct se_region *r = slot->region;
 	phys_addr_t at = r->phys;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
+	struct page *page;
 	unsigned long pfn;
+
+	/* Before the lock is held, which all revocations wait for: this may wait for memory. */
+	if (READ_ONCE(ev->revoked) && !vmf->pgoff && !se_slot_grave(ev))
+		return VM_FAULT_OOM;
 
 	down_read(&r->faults);
 	if (READ_ONCE(ev->revoked)) {
-		struct page *page;
-
 		if (vmf->pgoff)
 			goto out;
-		ret = VM_FAULT_OOM;
-		page = se_slot_grave(ev);
+		/* It may have been revoked just now: the access faults again. */
+		ret = VM_FAULT_NOPAGE;
+		page = READ_ONCE(ev->page);
 		if (!page)
 			goto out;
 		pfn = page_to_pfn(page);

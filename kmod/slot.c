@@ -175,7 +175,9 @@ int se_slots_init(struct se_region *r)
 	r->table = kvcalloc(r->geo.slots, sizeof(*r->table), GFP_KERNEL);
 	r->generation = kvcalloc(r->geo.slots, sizeof(*r->generation), GFP_KERNEL);
 	r->used = bitmap_zalloc(r->geo.slots, GFP_KERNEL);
-	r->pages = bitmap_zalloc(r->geo.payload_pages + 1, GFP_KERNEL);
+	/* Of this side's share; it can be more than kmalloc() gives. */
+	r->pages = kvcalloc(BITS_TO_LONGS(r->geo.payload_pages / r->geo.sides + 1),
+			    sizeof(*r->pages), GFP_KERNEL);
 	r->told = bitmap_zalloc(r->geo.slots, GFP_KERNEL);
 	if (r->table && r->generation && r->used && r->pages && r->told)
 		return 0;
@@ -195,7 +197,7 @@ void se_slots_free(struct se_region *r)
 	r->generation = NULL;
 	bitmap_free(r->used);
 	r->used = NULL;
-	bitmap_free(r->pages);
+	kvfree(r->pages);
 	r->pages = NULL;
 	bitmap_free(r->told);
 	r->told = NULL;

@@ -124,8 +124,11 @@ static bool se_slot_drained(const struct se_slot *slot)
 	return true;
 }
 
-/* Free what nobody can have any more. Of one that attaches anew meanwhile nothing. */
-static void se_slots_drain(struct se_region *r)
+/**
+ * se_slots_drain() - free what nobody can have any more
+ * @r: an attached region; if it attaches anew meanwhile, nothing is freed
+ */
+void se_slots_drain(struct se_region *r)
 {
 	struct se_slot *slot, *next;
 	u64 epoch = r->epoch;
@@ -201,11 +204,11 @@ void se_slots_mourn(struct se_region *r, u64 died)
 }
 
 /**
- * se_slots_look() - follow what other sides have ended, and free what they are done with
+ * se_slots_follow() - end here what other sides have ended
  * @r: an attached region
  * @told: only the slots that they told of
  */
-void se_slots_look(struct se_region *r, bool told)
+void se_slots_follow(struct se_region *r, bool told)
 {
 	u32 i;
 
@@ -216,7 +219,6 @@ void se_slots_look(struct se_region *r, bool told)
 		se_slot_follow(r, i);
 		cond_resched();
 	}
-	se_slots_drain(r);
 }
 
 /**

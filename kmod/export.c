@@ -78,7 +78,8 @@ int se_slot_name(struct se_event *ev, const char *name, u32 rights)
 		goto out;
 	}
 	for (i = 0; rights && i < r->geo.slots; i++)
-		if (i != slot->index && se_desc_named(se_desc(r, i), name))
+		if (i != slot->index && se_desc_named(se_desc(r, i), name) &&
+		    !se_peer_gone(r, se_slot_owner(r, i)))
 			goto out;
 	desc = se_desc(r, slot->index);
 	WRITE_ONCE(desc->name_rights, 0);
@@ -101,20 +102,31 @@ out:
  * @name: ends with a zero
  * @generation: gets that of the slot
  *
+ * What a side left that is dead, or no longer there, counts if there is nothing else.
+ *
  * Return: its index, or -ENOENT.
  */
 int se_slot_find(struct se_region *r, const char *name, u32 *generation)
 {
+	int found = -ENOENT;
 	u32 i;
 
 	for (i = 0; i < r->geo.slots; i++) {
 		struct syncevent_region_desc *desc = se_desc(r, i);
+		u32 now = READ_ONCE(desc->state) >> SYNCEVENT_STATE_GEN_SHIFT;
+		bool gone;
 
-		*generation = READ_ONCE(desc->state) >> SYNCEVENT_STATE_GEN_SHIFT;
-		if (se_desc_named(desc, name))
-			return i;
+		if (!se_desc_named(desc, name))
+			continue;
+		gone = se_peer_gone(r, se_slot_owner(r, i));
+		if (gone && found >= 0)
+			continue;
+		*generation = now;
+		found = i;
+		if (!gone)
+			break;
 	}
-	return -ENOENT;
+	return found;
 }
 
 /* The rights that a key, or else the name, of a descriptor gives. */

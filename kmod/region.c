@@ -27,8 +27,15 @@ MODULE_PARM_DESC(peer_timeout_ms, "a side is dead after so long without a heartb
 /* Heartbeats within the time-out: some may come late. */
 #define SE_TICKS	16
 
-/* The longest time between two heartbeats. */
-#define SE_BEAT_MS	90
+/*
+ * The longest time between two of them. Not less often than by default: a machine whose
+ * administrator has already given it the shorter timeout, or not yet the longer one, must
+ * not take this one for dead. Nor could this one be deaf for longer, when it was.
+ */
+#define SE_TICK_MS	90
+
+/* The least time-out: heartbeats of others come every SE_TICK_MS. */
+#define SE_TIMEOUT_MIN	400U
 
 /* Rounds of the rings in one run of the worker, however long they take. */
 #define SE_TAKES_MAX	32
@@ -38,21 +45,13 @@ struct workqueue_struct *se_region_workqueue;
 
 static unsigned long se_timeout(void)
 {
-	return msecs_to_jiffies(clamp(READ_ONCE(se_peer_timeout_ms), 100U, 3600000U));
+	return msecs_to_jiffies(clamp(READ_ONCE(se_peer_timeout_ms), SE_TIMEOUT_MIN,
+				      3600000U));
 }
 
 static unsigned long se_tick(void)
 {
-	return max(se_timeout() / SE_TICKS, 1UL);
-}
-
-/*
- * Not less often than by default: a machine whose administrator has already given it the
- * shorter timeout, or not yet the longer one, must not take this one for dead.
- */
-static unsigned long se_beat(void)
-{
-	return min(se_tick(), msecs_to_jiffies(SE_BEAT_MS));
+	return clamp(se_timeout() / SE_TICKS, 1UL, msecs_to_jiffies(SE_TICK_MS));
 }
 
 static u64 se_random_epoch(void)
@@ -78,6 +77,7 @@ static int se_region_read(struct se_region *r, struct se_geometry *geo,
 	if (magic != SYNCEVENT_REGION_MAGIC)
 		return -EAGAIN;
 	memcpy(header, shared, sizeof(*header));
+	virt_rmb();	/* the copy is what is judged: nothing is read again */
 	header->magic = magic;
 	return se_geometry_read(geo, header, r->len) && r->side < geo->sides ? 0 : -EPROTO;
 }
@@ -184,7 +184,7 @@ static int se_region_attach(struct se_region *r)
 		WRITE_ONCE(me->fenced[side], 0);
 		peer->epoch = 0;
 		peer->alive = false;
-		peer->dead = false;
+		peer->dead = 0;
 		if (side == r->side)
 			continue;
 		spin_lock_irq(&peer->lock);
@@ -211,7 +211,7 @@ static int se_region_attach(struct se_region *r)
 /* No slot is made or imported after this, and those that there are end. */
 static void se_region_detach(struct se_region *r)
 {
-	bool attached = se_attached(r);
+	u64 epoch = r->epoch;
 
 	mutex_lock(&r->lock);
 	smp_store_release(&r->epoch, 0);	/* pairs with se_attached() */
@@ -220,14 +220,26 @@ static void se_region_detach(struct se_region *r)
 	/* It may be clearing what is another event's once this side attaches anew. */
 	cancel_delayed_work_sync(&r->follow);
 	se_slots_end(r);
-	if (attached)
+	/*
+	 * The others need not wait for a time-out, nor those that declared this one dead for
+	 * its next life. It does not touch what another machine wrote that is this side too.
+	 */
+	if (epoch && READ_ONCE(se_side(r, r->side)->epoch) == epoch)
+		virt_store_release(&se_side(r, r->side)->epoch, 0);	/* se_peer_tick() */
+	if (epoch)
 		trace_syncevent_peer(r->number, r->side, SE_PEER_DETACHED);
 }
 
 /* ---- peers ------------------------------------------------------------------------------ */
 
-/* One that attached to another format will find that out, unless it died before. */
-static bool se_peer_gone(struct se_region *r, u32 side)
+/**
+ * se_peer_gone() - is a side dead, or not there?
+ * @r: an attached region
+ * @side: a side of it
+ *
+ * One that attached to another format will find that out, unless it died before.
+ */
+bool se_peer_gone(struct se_region *r, u32 side)
 {
 	struct syncevent_region_side *record = se_side(r, side);
 
@@ -288,7 +300,8 @@ void se_region_lost(struct se_region *r, struct se_event *ev, u64 died)
 			if (live & BIT_ULL(side) && se_peer_gone(r, side))
 				live &= ~BIT_ULL(side);
 		lost |= updaters && !live;
-		since |= !live && slot->updaters & died;
+		/* Those that died may have attached anew and imported it again since. */
+		since |= slot->updaters & died && !(live & ~died);
 		slot->updaters = updaters;
 	}
 	if (since)
@@ -314,7 +327,7 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 		}
 		se_ring_reset(r, side);
 		set_bit(SE_JUDGE_ALL, &r->todo);
-		WRITE_ONCE(peer->dead, false);
+		WRITE_ONCE(peer->dead, 0);
 		WRITE_ONCE(peer->epoch, epoch);
 		peer->heartbeat = heartbeat;
 		peer->seen = jiffies;
@@ -329,13 +342,25 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 		   time_after(jiffies, peer->seen + se_timeout())) {
 		WRITE_ONCE(se_side(r, r->side)->fenced[side], epoch);
 		WRITE_ONCE(peer->alive, false);
-		WRITE_ONCE(peer->dead, true);
+		WRITE_ONCE(peer->dead, epoch);
 		set_bit(SE_JUDGE_ALL, &r->todo);
 		dev_warn_ratelimited(r->parent, "side %u is dead: no heartbeat\n", side);
 		trace_syncevent_peer(r->number, side, SE_PEER_DIED);
 		died = true;
 	}
 	return died;
+}
+
+/* Who slept for long itself has not listened: those that lived then get another time-out. */
+static void se_region_woke(struct se_region *r)
+{
+	bool slept = time_after(jiffies, r->ticked + se_timeout() / 2);
+	u32 side;
+
+	r->ticked = jiffies;
+	for (side = 0; slept && side < r->geo.sides; side++)
+		if (r->peer[side].alive)
+			r->peer[side].seen = jiffies;
 }
 
 /*
@@ -380,8 +405,10 @@ static void se_region_follow(struct work_struct *work)
 {
 	struct se_region *r = container_of(to_delayed_work(work), struct se_region, follow);
 
-	if (se_attached(r))
-		se_slots_look(r, true);
+	if (se_attached(r)) {
+		se_slots_follow(r, true);
+		se_slots_drain(r);
+	}
 }
 
 static void se_region_beat(struct timer_list *timer)
@@ -393,7 +420,7 @@ static void se_region_beat(struct timer_list *timer)
 	/* Not over what another machine wrote that believes to be this side. */
 	if (se_attached(r) && READ_ONCE(se_side(r, r->side)->epoch) == r->epoch)
 		WRITE_ONCE(se_side(r, r->side)->heartbeat, ++r->heartbeat);
-	mod_timer(&r->beat, jiffies + se_beat());
+	mod_timer(&r->beat, jiffies + se_tick());
 }
 
 static void se_region_tick(struct work_struct *work)
@@ -428,6 +455,7 @@ static void se_region_tick(struct work_struct *work)
 		se_region_detach(r);
 		return;
 	}
+	se_region_woke(r);
 	for (side = 0; !again && side < r->geo.sides; side++)
 		if (side != r->side && se_peer_tick(r, side))
 			died |= BIT_ULL(side);
@@ -446,8 +474,9 @@ static void se_region_tick(struct work_struct *work)
 
 	/* What came without a doorbell, or was lost with one. */
 	queue_delayed_work(se_region_workqueue, &r->work, 0);
-	se_slots_look(r, false);
+	se_slots_follow(r, false);
 	se_slots_mourn(r, died);
+	se_slots_drain(r);
 	queue_delayed_work(se_region_workqueue, &r->tick, se_tick());
 }
 
@@ -543,19 +572,13 @@ int se_region_add(struct se_region *r)
  */
 void se_region_remove(struct se_region *r)
 {
-	u64 epoch;
-
 	se_pci_unregister(r);
 	se_region_gone(r);
 	cancel_delayed_work_sync(&r->tick);
-	epoch = r->epoch;
 	se_region_detach(r);
 	se_slots_forget(r);
 	cancel_delayed_work_sync(&r->work);
 	cancel_delayed_work_sync(&r->follow);
 	cancel_delayed_work_sync(&r->tick);
 	se_timer_shutdown(&r->beat);
-	/* The others need not wait for a time-out. */
-	if (epoch && READ_ONCE(se_side(r, r->side)->epoch) == epoch)
-		virt_store_release(&se_side(r, r->side)->epoch, 0);	/* se_peer_tick() */
 }

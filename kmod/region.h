@@ -76,7 +76,7 @@ struct se_transport {
  * @heartbeat: last seen
  * @seen: when it was seen to change, jiffies
  * @alive: seen attached, and its heart beats
- * @dead: declared dead as long as it shows @epoch
+ * @dead: the epoch under which it was declared dead: it is as long as it shows that
  * @tail: of the ring to it
  * @overflow: of the ring to it
  * @head: of the ring from it
@@ -90,7 +90,7 @@ struct se_peer {
 	u64 heartbeat;
 	unsigned long seen;
 	bool alive;
-	bool dead;
+	u64 dead;
 	u32 tail;
 	u32 overflow;
 	u32 head;
@@ -156,6 +156,7 @@ enum {
  * @peer: of each side
  * @beat: the heartbeat: no work that takes long holds it up
  * @tick: attaching, deaths, and what else is looked at now and then
+ * @ticked: when it last looked for deaths, jiffies
  * @follow: what other sides have ended
  * @work: rings, where an interrupt had too many, and SE_JUDGE_ALL
  * @todo: SE_JUDGE_ALL
@@ -204,6 +205,7 @@ struct se_region {
 
 	struct timer_list beat;
 	struct delayed_work tick;
+	unsigned long ticked;
 	struct delayed_work follow;
 	struct delayed_work work;
 	unsigned long todo;
@@ -328,8 +330,10 @@ static inline bool se_attached(const struct se_region *r)
 /* Declared dead, and it has not attached anew: it counts for nothing. */
 static inline bool se_peer_dead(struct se_region *r, u32 side)
 {
-	return READ_ONCE(r->peer[side].dead) &&
-	       READ_ONCE(se_side(r, side)->epoch) == READ_ONCE(r->peer[side].epoch);
+	/* One word: two could be of two lives, and a side that is back would not be rung. */
+	u64 dead = READ_ONCE(r->peer[side].dead);
+
+	return dead && READ_ONCE(se_side(r, side)->epoch) == dead;
 }
 
 /* Payload pages, of an own slot: its numbers are this kernel's. */
@@ -365,6 +369,7 @@ struct se_region *se_region_alloc(struct device *parent,
 void se_region_put(struct se_region *r);
 int se_region_add(struct se_region *r);
 void se_region_remove(struct se_region *r);
+bool se_peer_gone(struct se_region *r, u32 side);
 void se_region_lost(struct se_region *r, struct se_event *ev, u64 died);
 
 /* ---- slot.c: slots -------------------------------------------------------------------- */
@@ -392,7 +397,8 @@ int se_slot_check(struct se_region *r, u32 index, u32 generation, const u8 *key,
 
 /* ---- drain.c: the end of slots ------------------------------------------------------------ */
 
-void se_slots_look(struct se_region *r, bool told);
+void se_slots_follow(struct se_region *r, bool told);
+void se_slots_drain(struct se_region *r);
 void se_slots_mourn(struct se_region *r, u64 died);
 void se_slots_end(struct se_region *r);
 void se_slots_forget(struct se_region *r);

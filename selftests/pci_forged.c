@@ -293,7 +293,7 @@ TEST_F(hostile, attaching_is_bounded)
 	volatile struct syncevent_region_header *header = (void *)self->memory;
 	volatile struct syncevent_region_side *victim = side_at(&self->s, 0);
 	uint64_t epoch = 0, start, end = se_patience();
-	const unsigned int rounds = 5, tick = 400;
+	const unsigned int rounds = 10, tick = 90;
 	unsigned int n = 0;
 
 	if (is_owner())
@@ -305,7 +305,7 @@ TEST_F(hostile, attaching_is_bounded)
 		start = se_now(CLOCK_MONOTONIC);
 		while (n <= rounds && se_now(CLOCK_MONOTONIC) < end) {
 			header->format_epoch++;
-			if (victim->epoch == epoch)
+			if (!victim->epoch || victim->epoch == epoch)
 				continue;
 			epoch = victim->epoch;
 			n++;
@@ -321,6 +321,65 @@ TEST_F(hostile, attaching_is_bounded)
 	if (is_owner())
 		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "400"));
 	ASSERT_TRUE(recover(self));
+}
+
+/* Who detaches shows it, though something keeps it from attaching anew. */
+TEST_F(hostile, detached_is_shown)
+{
+	volatile struct syncevent_region_header *header = (void *)self->memory;
+	volatile struct syncevent_region_side *victim = side_at(&self->s, 0);
+
+	if (!is_owner()) {
+		ASSERT_EQ(0, unbind(self));
+		header->sides = 255;
+		EXPECT_TRUE(se_until(!victim->epoch));
+		header->sides = self->s.header.sides;
+		ASSERT_EQ(0, bind_again(self));
+	}
+	ASSERT_TRUE(meet(self));
+	ASSERT_TRUE(recover(self));
+	ASSERT_TRUE(meet(self));
+}
+
+/* A name is free for others when its machine has left. */
+TEST_F(hostile, names_of_who_left)
+{
+	int fd, own = -1;
+	uint64_t v = 0;
+
+	if (!is_owner()) {
+		ASSERT_LE(0, fd = pci_offer("heir", 1, 0));
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(meet(self));
+		ASSERT_EQ(0, unbind(self));
+		close(fd);
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(meet(self));
+		ASSERT_EQ(0, bind_again(self));
+	} else {
+		ASSERT_TRUE(meet(self));
+		ASSERT_LE(0, fd = pci_await("heir"));
+		EXPECT_EQ(-EEXIST, pci_offer("heir", 2, 0));
+		close(fd);
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(meet(self));
+		EXPECT_LE(0, own = pci_offer("heir", 2, 0));
+		ASSERT_LE(0, fd = pci_await("heir"));
+		EXPECT_EQ(0, se_get(fd, &v));
+		EXPECT_EQ(2, v);
+		close(fd);
+		ASSERT_TRUE(meet(self));
+	}
+	ASSERT_TRUE(recover(self));
+	ASSERT_TRUE(meet(self));
+	if (!is_owner()) {
+		ASSERT_LE(0, fd = pci_await("heir"));
+		EXPECT_EQ(0, se_get(fd, &v));
+		EXPECT_EQ(2, v);
+		close(fd);
+	}
+	ASSERT_TRUE(meet(self));
+	close(own);
 }
 
 /* A machine that attached to another format, and came no further, is none of this region. */
@@ -433,7 +492,9 @@ TEST_F(hostile, pages_are_claimed_twice)
 		ASSERT_TRUE(b = find_desc(&self->s, "b"));
 		b->payload_first = a->payload_first;
 		epoch = me->fenced[0] = side_at(&self->s, 0)->epoch;
-		ASSERT_TRUE(se_until((me->heartbeat++, side_at(&self->s, 0)->epoch != epoch)));
+		/* It shows none until it has attached anew. */
+		ASSERT_TRUE(se_until((me->heartbeat++, side_at(&self->s, 0)->epoch != epoch &&
+						       side_at(&self->s, 0)->epoch)));
 		ack_all_but(&self->s, b);
 		ASSERT_TRUE(meet(self));
 		ASSERT_TRUE(meet(self));

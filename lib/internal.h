@@ -157,13 +157,6 @@ bool se_holds(const struct se_cond *c, uint64_t value);
  */
 int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value);
 
-/**
- * se_look_closely() - likewise, and does it depend on a machine that is dead?
- *
- * Return: also -EPIPE.
- */
-int se_look_closely(struct syncevent *ev, const struct se_cond *c, uint64_t *value);
-
 /* ---- provider.c ---------------------------------------------------------------- */
 
 /**

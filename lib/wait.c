@@ -73,17 +73,38 @@ int se_look(const struct syncevent *ev, const struct se_cond *c, uint64_t *value
 	return se_holds(c, *value) ? 0 : SE_NOT_YET;
 }
 
-int se_look_closely(struct syncevent *ev, const struct se_cond *c, uint64_t *value)
+/* What a wait has to remember, to find that a machine died though it is back already. */
+static uint32_t deaths(const struct syncevent *ev)
+{
+	return ev->own ? __atomic_load_n(&ev->own->deaths, __ATOMIC_RELAXED) : 0;
+}
+
+/*
+ * Does it hold, and if not, does it depend on a machine that is dead, or was since there
+ * were so many deaths? Return: as se_look(), or -EPIPE.
+ */
+static int look_closely(struct syncevent *ev, const struct se_cond *c, uint32_t since,
+			uint64_t *value)
 {
 	const struct syncevent_wait_opts now = { .size = sizeof(now) };
 	int ret = se_look(ev, c, value);
+	bool died;
 
-	if (ret != SE_NOT_YET || !ev->own ||
+	if (ret != SE_NOT_YET || !ev->own)
+		return ret;
+	died = deaths(ev) != since;
+	if (!died &&
 	    !(__atomic_load_n(&ev->own->flags, __ATOMIC_RELAXED) & SYNCEVENT_HINT_PEER_DEAD))
 		return ret;
-	/* Who has written that flag? The kernel knows whether this wait depends on the dead. */
+	/*
+	 * Who has written that flag? The kernel knows whether this wait depends on the dead, now.
+	 * Of what was it says nothing. There the page is believed, as its state is: who may
+	 * write the one may write the other. Success and the end of the event still win.
+	 */
 	ret = ev->provider->sleep(ev, c, &now, value);
-	return ret == -ETIMEDOUT ? SE_NOT_YET : ret;
+	if (ret != -ETIMEDOUT)
+		return ret;
+	return died ? -EPIPE : SE_NOT_YET;
 }
 
 bool se_passed(const struct syncevent_wait_opts *o)
@@ -152,6 +173,7 @@ static int spin(look_fn *look, void *arg, const struct syncevent_wait_opts *o)
 struct one {
 	struct syncevent *ev;
 	struct se_cond c;
+	uint32_t deaths;		/* when it began */
 	uint64_t value;
 };
 
@@ -159,7 +181,7 @@ static int look_one(void *arg, bool closely)
 {
 	struct one *one = arg;
 
-	return closely ? se_look_closely(one->ev, &one->c, &one->value) :
+	return closely ? look_closely(one->ev, &one->c, one->deaths, &one->value) :
 			 se_look(one->ev, &one->c, &one->value);
 }
 
@@ -169,6 +191,7 @@ int syncevent_wait(struct syncevent *ev, enum syncevent_cond cond, uint64_t oper
 	struct one one = {
 		.ev = ev,
 		.c = { .operand = operand, .mask = mask, .cond = cond },
+		.deaths = deaths(ev),
 	};
 	struct syncevent_wait_opts o;
 	int ret = get_opts(&o, opts);
@@ -198,6 +221,7 @@ struct several {
 	struct syncevent_many *many;
 	struct syncevent_wait_entry *entries;
 	struct syncevent_wait_many *request;
+	const uint32_t *deaths;		/* when it began */
 	unsigned int left;		/* conditions that have yet to hold */
 	unsigned int kernel;		/* entries of the kernel provider */
 };
@@ -230,7 +254,7 @@ static int look_several(void *arg, bool closely)
 
 		if (entry->status)
 			continue;
-		ret = closely ? se_look_closely(s->many[i].ev, &c, &value) :
+		ret = closely ? look_closely(s->many[i].ev, &c, s->deaths[i], &value) :
 				se_look(s->many[i].ev, &c, &value);
 		if (ret != SE_NOT_YET)
 			ret = seen(s, i, ret ? ret : 1, value);
@@ -309,12 +333,13 @@ static int sleep_kernel(struct several *s, struct se_slice *slice,
 static int sleep_several(struct several *s, const struct syncevent_wait_opts *o)
 {
 	struct se_slice slice = { 0 };
-	bool passed = !o->deadline;
+	bool passed = !o->deadline, closely = passed;
 	int err = SE_NOT_YET, ret;
 
-	for (;;) {
+	/* Who died between two slices has ended none of them. */
+	for (;; closely = true) {
 		/* After a signal or the deadline this is the last look: success wins. */
-		ret = look_several(s, false);
+		ret = look_several(s, closely);
 		if (ret != SE_NOT_YET)
 			return ret;
 		if (err != SE_NOT_YET)
@@ -352,7 +377,10 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 		.entries = (uintptr_t)entries,
 		.count = count,
 	};
-	struct several s = { .many = many, .entries = entries, .request = &request };
+	uint32_t began[SYNCEVENT_MANY_MAX];
+	struct several s = {
+		.many = many, .entries = entries, .request = &request, .deaths = began,
+	};
 	struct syncevent_wait_opts o;
 	unsigned int i, shm = 0;
 	int ret = get_opts(&o, opts);
@@ -370,6 +398,7 @@ int syncevent_wait_many(struct syncevent_many *many, unsigned int count,
 			.operand = many[i].operand,
 			.mask = many[i].mask,
 		};
+		began[i] = deaths(many[i].ev);
 		s.kernel += many[i].ev->provider->id == SYNCEVENT_PROVIDER_KERNEL;
 		shm += many[i].ev->provider->id == SYNCEVENT_PROVIDER_SHM;
 	}

@@ -12,10 +12,14 @@
 /* No event has this value, until it is told to. */
 #define NEVER		99ULL
 
-enum how { BY_WAIT, BY_MANY, BY_READ, BY_EPOLL, BY_QUEUE, BY_SPIN, BY_LIBRARY, HOWS };
+enum how {
+	BY_WAIT, BY_MANY, BY_READ, BY_EPOLL, BY_QUEUE,
+	BY_SPIN, BY_LIBRARY, BY_LIBRARY_YIELD, BY_LIBRARY_MANY, HOWS
+};
 
 static const char *const hows[] = {
-	"WAIT", "WAIT_MANY", "read", "epoll", "queue", "spin", "library",
+	"WAIT", "WAIT_MANY", "read", "epoll", "queue",
+	"spin", "library", "library yields", "library, several",
 };
 
 /**
@@ -55,7 +59,11 @@ static inline int mourn_once(struct mourner *m)
 {
 	struct syncevent_wait_entry entry = se_entry(m->fd, SYNCEVENT_COND_EQ, NEVER);
 	const struct syncevent_wait_opts opts = {
-		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER, .how = SYNCEVENT_YIELD,
+		.size = sizeof(opts), .deadline = SYNCEVENT_FOREVER,
+		.how = m->how == BY_LIBRARY ? SYNCEVENT_SPIN : SYNCEVENT_YIELD,
+	};
+	struct syncevent_many many = {
+		.ev = m->ev, .cond = SYNCEVENT_EQ, .operand = NEVER, .mask = SE_ALL,
 	};
 	struct epoll_event e = { .events = 0 };
 	struct syncevent_completion done;
@@ -80,6 +88,9 @@ static inline int mourn_once(struct mourner *m)
 		return ret == 1 ? done.status : -EPROTO;
 	case BY_SPIN:
 		return spin(m->cell);
+	case BY_LIBRARY_MANY:
+		ret = syncevent_wait_many(&many, 1, 0, &opts, NULL);
+		return many.status == (ret ?: 1) ? ret : -EPROTO;
 	default:
 		return syncevent_wait(m->ev, SYNCEVENT_EQ, NEVER, SE_ALL, &opts, NULL);
 	}
@@ -92,6 +103,16 @@ static inline int mourner_fn(void *arg)
 
 	m->ended = se_now(CLOCK_MONOTONIC);
 	return ret;
+}
+
+/* It has run for longer than it takes to begin. */
+static inline bool spins(struct se_thread *t)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	return !pthread_getcpuclockid(t->thread, &clock) && !clock_gettime(clock, &ts) &&
+	       (ts.tv_sec || ts.tv_nsec > 5000000);
 }
 
 static inline int mourner_start(struct mourner *m, int fd, enum how how)
@@ -117,11 +138,12 @@ static inline int mourner_start(struct mourner *m, int fd, enum how how)
 	} else if (how == BY_SPIN) {
 		m->cell = pci_map(m->fd, PROT_READ);
 		ret = m->cell ? 0 : -errno;
-	} else if (how == BY_LIBRARY) {
+	} else if (how > BY_SPIN) {
 		ret = syncevent_from_fd(&m->ev, m->fd);
 	}
 	ret = ret ?: se_start(&m->t, mourner_fn, m);
-	if (!ret && how < BY_SPIN && !se_until_sleeps(&m->t))
+	if (!ret && !(how < BY_SPIN ? se_until_sleeps(&m->t) :
+				      se_until(spins(&m->t) || se_is_done(&m->t))))
 		ret = -ETIME;
 	return ret;
 }
@@ -163,6 +185,21 @@ static inline bool all_ended(struct mourners *all)
 	return true;
 }
 
+/* How it ended; SE_HUNG: it has not, and keeps what it uses. */
+static inline int mourner_end(struct mourner *m)
+{
+	if (!se_is_done(&m->t))
+		return SE_HUNG;
+	if (m->cell)
+		munmap((void *)m->cell, 4096);
+	if (m->ev)
+		syncevent_close(m->ev);
+	if (m->q >= 0)
+		close(m->q);
+	close(m->fd);
+	return se_join(&m->t);
+}
+
 /* How many did not end with @expected? Says so; and if @since, how long after it all did. */
 static inline unsigned int wrong_ends(struct mourners *all, int expected, const char *event,
 			       uint64_t since)
@@ -178,7 +215,7 @@ static inline unsigned int wrong_ends(struct mourners *all, int expected, const 
 	for (how = 0; how < HOWS; how++) {
 		struct mourner *m = &all->m[how];
 
-		ret = se_is_done(&m->t) ? se_join(&m->t) : SE_HUNG;
+		ret = mourner_end(m);
 		if (since)
 			printf(" %s %d", hows[how], (int)((int64_t)(m->ended - since) / 1000000));
 		if (ret != expected) {
@@ -186,13 +223,6 @@ static inline unsigned int wrong_ends(struct mourners *all, int expected, const 
 			       expected);
 			wrong++;
 		}
-		if (m->cell)
-			munmap((void *)m->cell, 4096);
-		if (m->ev)
-			syncevent_close(m->ev);
-		if (m->q >= 0)
-			close(m->q);
-		close(m->fd);
 	}
 	if (since)
 		printf("\n");

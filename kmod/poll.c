@@ -118,10 +118,11 @@ static bool se_file_rekey_unread(struct se_file *f)
 }
 
 /*
- * Does the condition of the file hold? If not, and unless @look_only, arm the poll
- * waiter, which wakes f->wq. Returns 1, 0 or -EIDRM.
+ * Does the condition of the file hold? If not, arm the poll waiter, which wakes f->wq; but
+ * only look if @deaths, how many there had been when the wait began, is NULL. Returns 1, 0,
+ * -EIDRM or -EPIPE.
  */
-static int se_file_ready(struct se_file *f, bool look_only, u64 *value)
+static int se_file_ready(struct se_file *f, const u32 *deaths, u64 *value)
 {
 	struct se_event *ev = f->ev;
 	int ret = -EIDRM;
@@ -131,14 +132,15 @@ static int se_file_ready(struct se_file *f, bool look_only, u64 *value)
 		goto out;
 	*value = se_value(ev);
 	ret = se_holds(&f->poll, *value);
-	if (!ret && ev->dead)
+	/* The reader that a death has woken may find that it is over. */
+	if (!ret && (ev->dead || (deaths && *deaths != ev->hint.deaths)))
 		ret = -EPIPE;
-	if (ret || look_only)
+	if (ret || !deaths)
 		goto out;
 	ret = se_file_arm(f, value);
 out:
 	spin_unlock_irq(&ev->lock);
-	if (!ret && !look_only)
+	if (!ret && deaths)
 		se_look_soon(ev);
 	return ret;
 }
@@ -148,12 +150,14 @@ static int se_file_wait(struct se_file *f, u64 *value)
 	struct se_event *ev = f->ev;
 	struct se_waiter cond;
 	int ret, status = 0;
+	u32 deaths;
 
 	spin_lock_irq(&ev->lock);
 	cond = f->poll;
+	deaths = ev->hint.deaths;
 	spin_unlock_irq(&ev->lock);
 	trace_syncevent_wait_begin(ev->id, cond.op, cond.operand, cond.mask);
-	ret = wait_event_interruptible(f->wq, (status = se_file_ready(f, false, value)));
+	ret = wait_event_interruptible(f->wq, (status = se_file_ready(f, &deaths, value)));
 	ret = ret ?: min(status, 0);
 
 	/* Armed for nobody, the file would ask for rings. */
@@ -224,7 +228,7 @@ ssize_t se_event_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 	if (iov_iter_count(to) < sizeof(value))
 		return -EINVAL;
-	ret = se_file_ready(f, true, &value);
+	ret = se_file_ready(f, NULL, &value);
 	if (!ret) {
 		if (file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT)
 			return -EAGAIN;

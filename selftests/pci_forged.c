@@ -101,7 +101,9 @@ TEST_F(hostile, lies_that_change)
 		return;
 	}
 	ASSERT_TRUE(meet(self));
-	for (i = 0; i < rounds; i++) {
+	/* On a busy host the liar may stand still for all of them. */
+	for (i = 0; i < rounds || ((!imports || imports == i) && se_now(CLOCK_MONOTONIC) < end);
+	     i++) {
 		fd = pci_import_name("fickle", 0);
 		if (fd == -EPROTO)
 			continue;
@@ -112,9 +114,9 @@ TEST_F(hostile, lies_that_change)
 		close(fd);
 	}
 	self->box->number[0] = 1;
-	printf("# %u of %u were imported\n", imports, rounds);
+	printf("# %u of %u were imported\n", imports, i);
 	EXPECT_LT(0, imports);
-	EXPECT_LT(imports, rounds);
+	EXPECT_LT(imports, i);
 	ASSERT_TRUE(meet(self));
 }
 
@@ -422,12 +424,6 @@ TEST_F(hostile, new_life)
 	int fd, old = -1, i;
 	enum how how;
 
-	/* Who has such long ticks beats as seldom: first the other one has to be as patient. */
-	if (!is_owner())
-		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "6400"));
-	ASSERT_TRUE(meet(self));
-	if (is_owner())
-		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "6400"));
 	for (i = 0; i < 5; i++) {
 		if (is_owner()) {
 			ASSERT_LE(0, old = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
@@ -440,8 +436,8 @@ TEST_F(hostile, new_life)
 			ASSERT_TRUE(meet(self));
 			ASSERT_LE(0, fd = pci_await("reborn"));
 			ASSERT_EQ(0, se_waiter_start(&w, fd, SYNCEVENT_COND_EQ, 5));
-			/* Its ticks come every 400 ms; two of them. */
-			se_sleep_ms(800);
+			/* Some ticks of this side: in whichever it notices, the new wait goes on. */
+			se_sleep_ms(12 * TICK_MS);
 			ASSERT_TRUE(meet(self));
 			EXPECT_EQ(0, se_waiter_join(&w)) TH_LOG("life %d", i);
 			for (how = 0; how < HOWS; how++) {
@@ -465,8 +461,87 @@ TEST_F(hostile, new_life)
 		ASSERT_TRUE(meet(self));
 		close(fd);
 	}
-	if (is_owner())
-		ASSERT_EQ(0, write_to("/sys/module/syncevent/parameters", "peer_timeout_ms", "1500"));
+	ASSERT_TRUE(recover(self));
+	ASSERT_TRUE(meet(self));
+}
+
+/* As meet(), while this side's heart beats, and with another life every 300 ms if @die. */
+static bool meet_alive(struct _test_data_hostile *self, bool die)
+{
+	volatile struct syncevent_region_side *me = side_at(&self->s, my_side());
+	uint64_t step = __atomic_add_fetch(&self->step, 1, __ATOMIC_RELAXED);
+	uint64_t next = se_now(CLOCK_MONOTONIC);
+
+	return se_until(({
+		me->heartbeat++;
+		if (die && se_now(CLOCK_MONOTONIC) > next) {
+			me->epoch++;
+			next += 300000000;
+		}
+		self->box->step[!my_side()] >= step && self->box->step[!my_side()] < UINT64_MAX;
+	}));
+}
+
+/*
+ * Who dies and is back before anybody looked was dead all the same, and who has the right to
+ * update again is not who had it. These lives are forged: one follows another in one store.
+ */
+TEST_F(hostile, lives_between_two_ticks)
+{
+	struct syncevent_pci_create home = { .home = 1 };
+	struct syncevent_pci_create updated = { .publishers = SYNCEVENT_LOC_REMOTE_PCI };
+	const uint32_t rights = SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE;
+	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
+	volatile struct syncevent_region_desc *d;
+	volatile struct syncevent_region_ack *ack;
+	struct mourner m[2][HOWS];
+	int fd[2], i;
+	enum how how;
+
+	if (is_owner()) {
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(se_until(pci_alive(3)));
+		ASSERT_LE(0, fd[0] = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &home));
+		ASSERT_LE(0, fd[1] = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &updated));
+		ASSERT_EQ(0, pci_name(fd[1], "updated", rights));
+		ASSERT_TRUE(meet(self));
+		ASSERT_TRUE(meet(self));
+		/* Not by poll, which finds no death that is over; nor do all spin. */
+		for (i = 0; i < 2; i++)
+			for (how = 0; how < (i ? BY_SPIN : HOWS); how++)
+				if (how != BY_EPOLL)
+					ASSERT_EQ(0, mourner_start(&m[i][how], fd[i], how));
+		/* Some ticks: it is known who has the right to update. */
+		se_sleep_ms(20 * TICK_MS);
+		ASSERT_TRUE(meet(self));
+		for (i = 0; i < 2; i++)
+			for (how = 0; how < (i ? BY_SPIN : HOWS); how++) {
+				if (how == BY_EPOLL)
+					continue;
+				ASSERT_TRUE(se_until(se_is_done(&m[i][how].t)))
+					TH_LOG("event %d: %s", i, hows[how]);
+				EXPECT_EQ(-EPIPE, mourner_end(&m[i][how]))
+					TH_LOG("event %d: %s", i, hows[how]);
+			}
+		ASSERT_TRUE(meet(self));
+		close(fd[0]);
+		close(fd[1]);
+	} else {
+		ASSERT_EQ(0, unbind(self));
+		me->epoch = 12345;
+		ASSERT_TRUE(meet_alive(self, false));
+		ASSERT_TRUE(meet_alive(self, false));
+		ASSERT_TRUE(d = find_desc(&self->s, "updated"));
+		ack = ack_at(&self->s, 1, (uint32_t)(d - desc_at(&self->s, 0)));
+		ack->import = d->state >> SYNCEVENT_STATE_GEN_SHIFT << 2 | rights;
+		ASSERT_TRUE(meet_alive(self, false));
+		ASSERT_TRUE(meet_alive(self, false));
+		ASSERT_TRUE(meet_alive(self, true));
+		ack->import = 0;
+		me->epoch = 0;
+		ASSERT_EQ(0, bind_again(self));
+	}
+	ASSERT_TRUE(meet(self));
 	ASSERT_TRUE(recover(self));
 	ASSERT_TRUE(meet(self));
 }

@@ -43,7 +43,7 @@ FIXTURE_SETUP(program)
 	come(OTHER, 20);
 	unit = (struct syncevent_dpa){
 		.base = region, .len = SIZE, .side = ME, .seed = 5, .timeout = TIMEOUT,
-		.clock = turned_clock, .ring = count_ring,
+		.clock = turned_clock, .hz = CLOCK_HZ, .ring = count_ring,
 	};
 	ASSERT_EQ(0, syncevent_dpa_attach(&unit));
 	self->event = make(SLOT, 5);

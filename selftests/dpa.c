@@ -29,7 +29,7 @@ FIXTURE_SETUP(dpa)
 	come(OTHER, 20);
 	self->unit = (struct syncevent_dpa){
 		.base = region, .len = SIZE, .side = ME, .seed = 5, .timeout = TIMEOUT,
-		.address = 0x108, .clock = turned_clock, .ring = count_ring,
+		.address = 0x108, .clock = turned_clock, .hz = CLOCK_HZ, .ring = count_ring,
 	};
 	ASSERT_EQ(0, syncevent_dpa_attach(&self->unit));
 }
@@ -75,6 +75,9 @@ TEST_F(dpa, header)
 	self->unit.side = SIDES;
 	EXPECT_EQ(-SYNCEVENT_DPA_EPROTO, syncevent_dpa_attach(&self->unit));
 	self->unit.side = 0;
+	EXPECT_EQ(-SYNCEVENT_DPA_EINVAL, syncevent_dpa_attach(&self->unit));
+	self->unit.side = ME;
+	self->unit.hz = 0;
 	EXPECT_EQ(-SYNCEVENT_DPA_EINVAL, syncevent_dpa_attach(&self->unit));
 	free(before);
 }
@@ -189,6 +192,30 @@ TEST_F(dpa, heartbeat)
 	/* It goes on where it was, whoever attaches. */
 	ASSERT_EQ(0, syncevent_dpa_attach(&self->unit));
 	EXPECT_LT(at + 1, record(ME)->heartbeat);
+}
+
+/* Machines have got a shorter limit already: its heart beats no more seldom than theirs. */
+TEST_F(dpa, has_a_longer_limit)
+{
+	const uint64_t beat = CLOCK_HZ * 9 / 100;
+	uint64_t at;
+
+	self->unit.timeout = 32 * TIMEOUT;
+	ASSERT_EQ(0, syncevent_dpa_attach(&self->unit));
+	at = record(ME)->heartbeat;
+	STORE(turned, turned + beat - 1);
+	EXPECT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(at, record(ME)->heartbeat);
+	STORE(turned, turned + 1);
+	EXPECT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(at + 1, record(ME)->heartbeat);
+	/* How long it bears with others is what its limit says, as before. */
+	STORE(turned, turned + 32 * TIMEOUT - beat);
+	EXPECT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(0, record(ME)->fenced[OTHER]);
+	STORE(turned, turned + beat);
+	EXPECT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(20, record(ME)->fenced[OTHER]);
 }
 
 /* ---- the end of being attached ---------------------------------------------------- */

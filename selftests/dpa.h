@@ -14,6 +14,7 @@
 #define SLOTS		36U
 #define PAGES		11U		/* of payload: 3 of each side */
 #define TIMEOUT		1600U		/* of a clock that the test turns */
+#define CLOCK_HZ	2000U		/* of it: 90 ms are 180 */
 #define SIDE_AT		4096U
 #define DESC_AT		(SIDE_AT + 4096U)
 #define ACK_AT		(DESC_AT + 3 * 4096U)

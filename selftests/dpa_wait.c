@@ -56,7 +56,7 @@ FIXTURE_SETUP(wait)
 	come(OTHER, 20);
 	self->w.unit = (struct syncevent_dpa){
 		.base = region, .len = SIZE, .side = ME, .seed = 5, .timeout = TIMEOUT,
-		.clock = turned_clock,
+		.clock = turned_clock, .hz = CLOCK_HZ,
 	};
 	ASSERT_EQ(0, syncevent_dpa_attach(&self->w.unit));
 	self->w.handle = make(SLOT, 5);
@@ -141,19 +141,29 @@ TEST_F(wait, deadline)
 TEST_F(wait, ticks)
 {
 	struct wait *w = &self->w;
-	uint64_t at = record(ME)->heartbeat;
-	unsigned int i;
+	const uint64_t limits[] = { TIMEOUT, 32 * TIMEOUT };
+	const uint64_t steps[] = { TIMEOUT / 16, CLOCK_HZ * 9 / 100 };
+	unsigned int i, j;
+	uint64_t at;
 
-	START(w);
-	for (i = 0; i < 100; i++) {
-		beat(HOST);
-		beat(OTHER);
-		STORE(turned, turned + TIMEOUT / 16);
-		ASSERT_TRUE(se_until(LOAD(record(ME)->heartbeat) == at + 1 + i));
+	for (j = 0; j < 2; j++) {
+		w->unit.timeout = limits[j];
+		ASSERT_EQ(0, syncevent_dpa_attach(&w->unit));
+		at = record(ME)->heartbeat;
+		STORE(cell(SLOT)->value, 5);
+		START(w);
+		for (i = 0; i < 100; i++) {
+			beat(HOST);
+			beat(OTHER);
+			STORE(turned, turned + steps[j]);
+			ASSERT_TRUE(se_until(LOAD(record(ME)->heartbeat) == at + 1 + i)) {
+				TH_LOG("limit %u, tick %u", (unsigned int)limits[j], i);
+			}
+		}
+		ASSERT_TRUE(spins(w));
+		STORE(cell(SLOT)->value, 101);
+		ASSERT_EQ(0, se_join(&w->t));
 	}
-	ASSERT_TRUE(spins(w));
-	STORE(cell(SLOT)->value, 101);
-	ASSERT_EQ(0, se_join(&w->t));
 }
 
 TEST_F(wait, revoked)
@@ -335,7 +345,7 @@ TEST_F(wait, adds_are_atomic)
 	for (i = 0; i < 2; i++) {
 		a[i].unit = (struct syncevent_dpa){
 			.base = region, .len = SIZE, .side = ME + i, .timeout = SE_NS,
-			.clock = real_clock,
+			.clock = real_clock, .hz = SE_NS,
 		};
 		a[i].handle = self->w.handle;
 		a[i].rounds = rounds;
@@ -421,7 +431,7 @@ TEST_F(wait, no_sleeper_is_left_asleep)
 	ASSERT_LE(0, doorbell = eventfd(0, EFD_CLOEXEC));
 	p.unit = (struct syncevent_dpa){
 		.base = region, .len = SIZE, .side = ME, .timeout = 10000 * SE_NS,
-		.clock = real_clock, .ring = real_ring,
+		.clock = real_clock, .hz = SE_NS, .ring = real_ring,
 	};
 	ASSERT_EQ(0, syncevent_dpa_attach(&p.unit));
 	p.ping = make(SLOT, 0);

@@ -27,7 +27,8 @@
  * each use. It is no key: a unit that sees the memory can write all of it.
  *
  * Ticks. syncevent_dpa_tick() has to be called at least once in each sixteenth of
- * @timeout. It returns at once if it is too early, so call it from each loop;
+ * @timeout, and every 90 ms if that is shorter: machines may have got a shorter limit
+ * meanwhile. It returns at once if it is too early, so call it from each loop;
  * syncevent_dpa_wait() ticks by itself. Events that others end are given back in a tick
  * and at no other time: until the next one this unit may touch what it found live.
  *
@@ -266,7 +267,7 @@ static inline int syncevent_dpa_wait(struct syncevent_dpa *dpa, uint64_t handle,
 	cell = se_dpa_cell(dpa, slot);
 	for (;;) {
 		now = dpa->clock(dpa->device);
-		look = now - dpa->ticked >= dpa->timeout / 16;
+		look = now - dpa->ticked >= dpa->period;
 		if (look) {
 			ret = se_dpa_look(dpa, now);
 			if (ret)

@@ -59,6 +59,7 @@ struct se_dpa_peer {
  * @timeout: a side is dead after so long without a heartbeat, in units of @clock: what
  *	     the machines have as peer_timeout_ms
  * @clock: a clock that never goes back; how fast it goes is for the caller to choose
+ * @hz: units of @clock in a second
  * @ring: ring the side whose record has this number as its doorbell, or NULL: then
  *	  sleepers of other sides hear of updates in their next tick (93 ms by default).
  *	  The number was written by the other side: it may be any. What was written
@@ -76,6 +77,7 @@ struct syncevent_dpa {
 	uint64_t seed;
 	uint64_t timeout;
 	uint64_t (*clock)(void *device);
+	uint64_t hz;
 	void (*ring)(void *device, uint32_t doorbell);
 	void *device;
 
@@ -96,6 +98,7 @@ struct syncevent_dpa {
 	uint64_t epoch;
 	uint64_t heartbeat;
 	uint64_t ticked;
+	uint64_t period;	/* between two ticks */
 	struct se_dpa_peer peer[SYNCEVENT_SIDES_MAX];
 };
 
@@ -403,7 +406,7 @@ static inline int se_dpa_look(struct syncevent_dpa *dpa, uint64_t now)
  *
  * Return: 0; -EAGAIN: side 0 has not formatted the memory; -EPROTO: the header makes no
  * sense, or the region is larger than @len or has no such side; -EINVAL: side 0, no
- * clock, or a time-out below 16.
+ * clock, no @hz, or a time-out below 16.
  */
 static inline int syncevent_dpa_attach(struct syncevent_dpa *dpa)
 {
@@ -412,8 +415,15 @@ static inline int syncevent_dpa_attach(struct syncevent_dpa *dpa)
 	uint32_t side;
 	int ret;
 
-	if (!dpa->side || !dpa->clock || dpa->timeout < 16)
+	if (!dpa->side || !dpa->clock || !dpa->hz || dpa->timeout < 16)
 		return -SYNCEVENT_DPA_EINVAL;
+	/*
+	 * 90 ms at most, and so the heartbeat with it: a machine whose administrator has
+	 * already given it a shorter limit must not take this unit for dead.
+	 */
+	dpa->period = dpa->timeout / 16;
+	if (dpa->period > dpa->hz * 9 / 100)
+		dpa->period = dpa->hz * 9 / 100;
 	dpa->attached = -SYNCEVENT_DPA_ENODEV;
 	ret = se_dpa_geometry(dpa);
 	if (ret)
@@ -472,8 +482,8 @@ static inline void syncevent_dpa_detach(struct syncevent_dpa *dpa)
  * @dpa: attached
  *
  * Shows that this unit lives, notices who does not, and lets go of events that ended.
- * To be called at least once in a sixteenth of @timeout; returns at once if it is too
- * early for that.
+ * To be called at least once in a sixteenth of @timeout, and every 90 ms; returns at once
+ * if it is too early for that.
  *
  * Return: 0; -ENODEV, -EADDRINUSE.
  */
@@ -484,7 +494,7 @@ static inline int syncevent_dpa_tick(struct syncevent_dpa *dpa)
 	if (dpa->attached != 1)
 		return dpa->attached ? dpa->attached : -SYNCEVENT_DPA_ENODEV;
 	now = dpa->clock(dpa->device);
-	return now - dpa->ticked < dpa->timeout / 16 ? 0 : se_dpa_look(dpa, now);
+	return now - dpa->ticked < dpa->period ? 0 : se_dpa_look(dpa, now);
 }
 
 #ifdef __cplusplus

@@ -171,6 +171,7 @@ int main(void)
 	dpa.seed = board_seed();
 	dpa.timeout = TIMEOUT;
 	dpa.clock = board_clock;
+	dpa.hz = BOARD_HZ;
 	dpa.ring = board_ring;
 
 	do {

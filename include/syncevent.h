@@ -457,8 +457,9 @@ int syncevent_pci_get(unsigned int index, struct syncevent_pci *pci);
 /**
  * struct syncevent_pci_side - a machine of a region
  * @size: sizeof(struct syncevent_pci_side)
- * @alive: 1 if its heart beats
- * @epoch: random, another one for each time that it attached; 0: it is not attached
+ * @alive: 1 if its heart beats; 0 beside an @epoch: it died
+ * @epoch: random, another one for each time that it attached; 0: it is not attached, as
+ *	   far as is known here
  * @address: PCI address of the region over there
  */
 struct syncevent_pci_side {

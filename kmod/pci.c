@@ -401,8 +401,10 @@ static long se_pci_peer(struct file *file, void *arg)
 
 		record = se_side(r, side);
 		peer->address = READ_ONCE(record->address);
-		peer->epoch = READ_ONCE(record->epoch);
 		peer->alive = side == r->side || r->peer[side].alive;
+		/* One that no tick has seen yet, or of another format, is not dead. */
+		peer->epoch = peer->alive || se_peer_dead(r, side) ?
+			      READ_ONCE(record->epoch) : 0;
 		ret = 0;
 	}
 	mutex_unlock(&r->lock);

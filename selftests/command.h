@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "pci.h"
+
 /* What begins to run; or NULL. */
 __attribute__((format(printf, 1, 2)))
 static inline FILE *command_begin(const char *format, ...)
@@ -32,6 +34,25 @@ static inline int command_end(FILE *command, char *said, size_t size)
 
 	said[n] = '\0';
 	return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What the kernel's file and the command say that the other of two machines is: "dead, dead" */
+static inline const char *peer_states(void)
+{
+	char file[64] = "", said[1024] = "", states[2][16] = { "?", "?" }, key[32];
+	static char both[40];
+	const char *found;
+
+	se_read_text("/sys/class/misc/syncevent_pci0/peers", file, sizeof(file));
+	sscanf(file, "%*u %15s", states[0]);
+	snprintf(key, sizeof(key), "\"side\":%u,\"state\":\"", !my_side());
+	if (!command_end(command_begin("peers --json"), said, sizeof(said))) {
+		found = strstr(said, key);
+		if (found)
+			sscanf(found + strlen(key), "%15[a-z]", states[1]);
+	}
+	snprintf(both, sizeof(both), "%s, %s", states[0], states[1]);
+	return both;
 }
 
 #endif /* SELFTESTS_COMMAND_H */

@@ -3,6 +3,7 @@
  * A hostile machine tells lies, one at a time: each is refused with the right error, or
  * does no more than it has to. Old blobs are among them.
  */
+#include "command.h"
 #include "mourner.h"
 #include "pci_hostile.h"
 
@@ -385,23 +386,37 @@ TEST_F(hostile, names_of_who_left)
 	close(own);
 }
 
-/* A machine that attached to another format, and came no further, is none of this region. */
+/*
+ * A machine that attached to another format, and came no further, is none of this region.
+ * Nobody declared it dead: it is not there, as before, when it had left in order.
+ */
 TEST_F(hostile, attached_to_another_format)
 {
 	struct syncevent_pci_create create = { .home = 1 };
 	volatile struct syncevent_region_side *me = side_at(&self->s, 1);
 	int fd;
 
-	if (!is_owner()) {
+	if (!is_owner())
 		ASSERT_EQ(0, unbind(self));
+	ASSERT_TRUE(meet(self));
+	if (is_owner()) {
+		ASSERT_TRUE(se_until(!pci_alive(3)));
+		EXPECT_STREQ("absent, absent", peer_states());
+	}
+	ASSERT_TRUE(meet(self));
+	if (!is_owner()) {
 		me->format_epoch++;
 		me->epoch = 12345;
 	}
 	ASSERT_TRUE(meet(self));
 	if (is_owner()) {
+		EXPECT_STREQ("absent, absent", peer_states());
 		ASSERT_LE(0, fd = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE, &create));
 		EXPECT_EQ(-EPIPE, pci_wait(fd, SYNCEVENT_COND_GT, 0, NULL));
 		close(fd);
+		/* The same when a tick has seen it. */
+		se_sleep_ms(2 * TICK_MS);
+		EXPECT_STREQ("absent, absent", peer_states());
 	}
 	ASSERT_TRUE(meet(self));
 	if (!is_owner()) {

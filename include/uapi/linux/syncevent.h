@@ -519,10 +519,10 @@ struct syncevent_pci_info {
 
 /**
  * struct syncevent_pci_peer - SYNCEVENT_IOC_PCI_PEER: one side
- * @epoch: answer: of its attachment; 0: it is not attached
+ * @epoch: answer: of its attachment; 0: it is not attached, as far as is known here
  * @side: which; else EINVAL
  * @address: answer: its own PCI address
- * @alive: answer: 1 if its heart beats
+ * @alive: answer: 1 if its heart beats; 0 beside an @epoch: it was declared dead
  * @reserved: zero
  */
 struct syncevent_pci_peer {

@@ -218,6 +218,7 @@ TEST_F(pair, killed)
 		EXPECT_EQ(0, epoll_wait(ep[i], &e, 1, 0));
 	}
 
+	EXPECT_STREQ("dead, dead", peer_states());
 	/* All else goes on. */
 	EXPECT_FALSE(any_ended(&all[LONELY]));
 	EXPECT_FALSE(is_dead(fd[LONELY]));
@@ -228,6 +229,7 @@ TEST_F(pair, killed)
 	/* It is back: what it made has ended, what others made goes on. */
 	fault("boot", VICTIM);
 	ASSERT_TRUE(se_until(pci_alive(BOTH)));
+	EXPECT_STREQ("alive, alive", peer_states());
 	ASSERT_TRUE(se_until(se_get(fd[CREATOR], &v) == -EIDRM));
 	EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell[CREATOR]->state & SYNCEVENT_STATE_MASK);
 	EXPECT_EQ(-EIDRM, se_wait(fd[CREATOR], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));

@@ -61,7 +61,7 @@ struct se_dpa_peer {
  * @clock: a clock that never goes back; how fast it goes is for the caller to choose
  * @hz: units of @clock in a second
  * @ring: ring the side whose record has this number as its doorbell, or NULL: then
- *	  sleepers of other sides hear of updates in their next tick (93 ms by default).
+ *	  sleepers of other sides hear of updates in their next tick (90 ms by default).
  *	  The number was written by the other side: it may be any. What was written
  *	  to memory before comes first
  * @device: for the callbacks

@@ -521,7 +521,7 @@ TEST_F(pci, adds_are_atomic)
 	int fd = shared(self, "sum", 0);
 
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(0, pci_add_together(&self->pair, fd, se_times(10000000), 1000));
+	EXPECT_EQ(0, pci_add_together(&self->pair, fd, se_times(10000000), 10));
 	close(fd);
 }
 

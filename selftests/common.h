@@ -284,15 +284,21 @@ static inline int se_queue(uint32_t flags)
 	return se_ioctl(se_dev(), SYNCEVENT_IOC_QUEUE, &q);
 }
 
-static inline int se_queue_add(int q, int fd, uint32_t cond, uint64_t operand,
-			       uint64_t cookie, uint64_t deadline)
+static inline int se_queue_add_mask(int q, int fd, uint32_t cond, uint64_t operand,
+				    uint64_t mask, uint64_t cookie, uint64_t deadline)
 {
 	struct syncevent_queue_add a = {
-		.cookie = cookie, .operand = operand, .mask = SE_ALL,
+		.cookie = cookie, .operand = operand, .mask = mask,
 		.deadline = deadline, .fd = fd, .cond = cond,
 	};
 
 	return se_ioctl(q, SYNCEVENT_IOC_QUEUE_ADD, &a);
+}
+
+static inline int se_queue_add(int q, int fd, uint32_t cond, uint64_t operand,
+			       uint64_t cookie, uint64_t deadline)
+{
+	return se_queue_add_mask(q, fd, cond, operand, SE_ALL, cookie, deadline);
 }
 
 static inline int se_queue_cancel(int q, uint64_t cookie)

@@ -7,32 +7,10 @@
  * predicates and ways to wait, outcomes.c how a wait ends, exact.c the exact
  * wake-ups; rights.c has more on rights, signals.c on signals.
  */
+#include "predicate.h"
 #include "waiter.h"
 
 #include <syncevent/cell.h>
-
-static const uint64_t edges[] = {
-	0, 1, 2, (1ULL << 31) - 1, 1ULL << 31, (1ULL << 32) - 1, 1ULL << 32,
-	(1ULL << 32) + 1, (1ULL << 63) - 1, 1ULL << 63, SE_MAX - 1, SE_MAX,
-};
-
-static const uint64_t masks[] = {
-	SE_MAX, 0, 1, 0xff, 0xffffffffULL, 0xffffffff00000000ULL, 1ULL << 63,
-};
-
-/* The definition, written down a second time. */
-static bool holds(unsigned int cond, uint64_t value, uint64_t mask, uint64_t operand)
-{
-	value &= mask;
-	switch (cond) {
-	case SYNCEVENT_EQ:	return value == operand;
-	case SYNCEVENT_NEQ:	return value != operand;
-	case SYNCEVENT_GT:	return value > operand;
-	case SYNCEVENT_GE:	return value >= operand;
-	case SYNCEVENT_LT:	return value < operand;
-	default:		return value <= operand;
-	}
-}
 
 /* ---- "Value: unsigned 64 bit. `set` stores. `get` loads." ------------------- */
 

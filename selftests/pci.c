@@ -112,18 +112,27 @@ TEST_F(pci, one_value_for_both)
 	close(fd);
 }
 
-/* Every condition, each way to wait; the other side makes it hold. */
+/* Every condition, with a mask and without, each way to wait; the other side makes it hold. */
 TEST_F(pci, every_condition_wakes)
 {
 	static const struct {
 		uint32_t cond;
-		uint64_t start, operand, end;
+		uint64_t start, operand, end, mask;
 	} c[] = {
-		{ SYNCEVENT_COND_EQ, 0, 5, 5 }, { SYNCEVENT_COND_NEQ, 5, 5, 6 },
-		{ SYNCEVENT_COND_GT, 5, 5, 6 }, { SYNCEVENT_COND_GE, 5, 6, 6 },
-		{ SYNCEVENT_COND_LT, 5, 5, 4 }, { SYNCEVENT_COND_LE, 5, 4, 4 },
+		{ SYNCEVENT_COND_EQ, 0, 5, 5, SE_ALL },
+		{ SYNCEVENT_COND_NEQ, 5, 5, 6, SE_ALL },
+		{ SYNCEVENT_COND_GT, 5, 5, 6, SE_ALL },
+		{ SYNCEVENT_COND_GE, (1ULL << 63) - 1, 1ULL << 63, 1ULL << 63, SE_ALL },
+		{ SYNCEVENT_COND_LT, SE_MAX, SE_MAX, SE_MAX - 1, SE_ALL },
+		{ SYNCEVENT_COND_LE, 5, 4, 4, SE_ALL },
+		{ SYNCEVENT_COND_EQ, 5, 1ULL << 32, (1ULL << 32) + 5, SE_MAX << 32 },
+		{ SYNCEVENT_COND_NEQ, SE_MAX, 1ULL << 63, SE_MAX >> 1, 1ULL << 63 },
+		{ SYNCEVENT_COND_GT, 1ULL << 32, 0, (1ULL << 32) + 1, 0xffffffff },
+		{ SYNCEVENT_COND_LE, 0x1ff, 0xfe, SE_MAX - 1, 0xff },
 	};
+	enum { MANY = sizeof(c) / sizeof(c[0]) };
 	int fd = shared(self, "conditions", 0), q = se_queue(0), ep;
+	struct syncevent_cell *cell = pci_map(fd, PROT_READ | PROT_WRITE);
 	struct epoll_event e = { .events = EPOLLIN };
 	struct syncevent_wait_entry entry;
 	struct syncevent_completion done;
@@ -133,13 +142,14 @@ TEST_F(pci, every_condition_wakes)
 	bool waits;
 
 	ASSERT_LE(0, fd);
+	ASSERT_TRUE(cell);
 	ASSERT_LE(0, q);
 	ep = epoll_create1(EPOLL_CLOEXEC);
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e));
-	for (i = 0; i < 2 * 5 * 6; i++) {
-		unsigned int n = i / 2 % 6;
+	for (i = 0; i < 2 * 5 * MANY; i++) {
+		unsigned int n = i / 2 % MANY;
 
-		how = i / 12;
+		how = i / (2 * MANY);
 		waits = i % 2 == my_side();
 		if (waits)
 			ASSERT_EQ(0, se_set(fd, c[n].start));
@@ -147,31 +157,35 @@ TEST_F(pci, every_condition_wakes)
 		if (!waits) {
 			if (i % 3)
 				se_sleep_ms(2);
-			ASSERT_EQ(0, se_set(fd, c[n].end));
+			ASSERT_EQ(0, (how + n) % 2 ? se_set(fd, c[n].end) :
+					     pci_store(fd, cell, c[n].end));
 			ASSERT_EQ(0, meet(self));
 			continue;
 		}
 		end = se_patience();
 		switch (how) {
 		case 0:
-			ASSERT_EQ(0, pci_wait(fd, c[n].cond, c[n].operand, &v));
+			ASSERT_EQ(0, se_wait_mask(fd, c[n].cond, c[n].operand, c[n].mask,
+						  end, &v));
 			EXPECT_EQ(c[n].end, v);
 			break;
 		case 1:
-			ASSERT_EQ(0, se_arm(fd, c[n].cond, c[n].operand));
+			ASSERT_EQ(0, se_arm_mask(fd, c[n].cond, c[n].operand, c[n].mask));
 			ASSERT_EQ(1, poll(&p, 1, SE_HANG_S * 1000));
 			break;
 		case 2:
-			ASSERT_EQ(0, se_arm(fd, c[n].cond, c[n].operand));
+			ASSERT_EQ(0, se_arm_mask(fd, c[n].cond, c[n].operand, c[n].mask));
 			ASSERT_EQ(1, epoll_wait(ep, &e, 1, SE_HANG_S * 1000));
 			break;
 		case 3:
 			entry = se_entry(fd, c[n].cond, c[n].operand);
+			entry.mask = c[n].mask;
 			ASSERT_EQ(0, se_wait_many(&entry, 1, 0, end, NULL));
 			EXPECT_EQ(c[n].end, entry.value);
 			break;
 		case 4:
-			ASSERT_EQ(0, se_queue_add(q, fd, c[n].cond, c[n].operand, i, end));
+			ASSERT_EQ(0, se_queue_add_mask(q, fd, c[n].cond, c[n].operand,
+						       c[n].mask, i, end));
 			ASSERT_EQ(1, se_reap(q, &done, 1));
 			EXPECT_EQ(0, done.status);
 			EXPECT_EQ(c[n].end, done.value);
@@ -179,6 +193,7 @@ TEST_F(pci, every_condition_wakes)
 		ASSERT_EQ(0, pci_woken(0, end)) TH_LOG("way %u, condition %u", how, n);
 		ASSERT_EQ(0, meet(self));
 	}
+	munmap(cell, 4096);
 	close(ep);
 	close(q);
 	close(fd);

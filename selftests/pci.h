@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <linux/syncevent_region.h>
+#include <syncevent/cell.h>
 
 #define PCI_DEV		"/dev/syncevent_pci0"
 
@@ -155,6 +156,12 @@ static inline struct syncevent_cell *pci_map(int fd, int prot)
 	void *cell = mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
 
 	return cell == MAP_FAILED ? NULL : cell;
+}
+
+/* By a mapping, as a program sets that has one. */
+static inline int pci_store(int fd, struct syncevent_cell *cell, uint64_t value)
+{
+	return syncevent_cell_set(cell, value) ? se_ring(fd) : 0;
 }
 
 /*

@@ -24,6 +24,9 @@
 /* Entries taken in one interrupt. */
 #define SE_TAKE_MAX	32
 
+/* So many empty rings cost as much as one entry. */
+#define SE_EMPTY	8
+
 /* How long the doorbell is masked when too much came. */
 #define SE_POLL_MS	10
 
@@ -100,12 +103,13 @@ static void se_ring_take(struct se_region *r, u32 side, unsigned int *budget)
 		virt_store_release(&ring->head, peer->head);
 		if (!left)
 			break;
-		left--;		/* a tail that never stands still is no reason to stay */
 		WRITE_ONCE(ring->request, peer->head);
 		virt_mb();	/* RING-B, pairs with RING-A */
+		/* Empty rings use up no budget: of many sides most have nothing to say. */
 		if (READ_ONCE(ring->tail) == peer->head &&
 		    READ_ONCE(ring->overflow) == peer->dropped)
 			break;
+		left--;		/* a tail that never stands still is no reason to stay */
 	}
 	spin_unlock_irqrestore(&peer->take, irq);
 
@@ -155,7 +159,7 @@ bool se_region_take(struct se_region *r)
 			se_ring_take(r, side, &left);
 	}
 	WRITE_ONCE(r->first, (first + 1) % r->geo.sides);
-	se_region_charge(r, SE_TAKE_MAX - left);
+	se_region_charge(r, SE_TAKE_MAX - left + DIV_ROUND_UP(r->geo.sides, SE_EMPTY));
 	return !left;
 }
 

@@ -13,6 +13,11 @@
 #include <syncevent/cell.h>
 
 #define PCI_DEV		"/dev/syncevent_pci0"
+/* The one that is not side 0. */
+#ifndef PCI_OTHER
+#define PCI_OTHER	1U
+#endif
+#define PCI_BOTH	(1ULL | 1ULL << PCI_OTHER)
 
 /* Which of the machines is this? */
 static inline uint32_t my_side(void)
@@ -180,6 +185,13 @@ static inline int pci_wait(int fd, uint32_t cond, uint64_t operand, uint64_t *va
 	return pci_woken(se_wait(fd, cond, operand, deadline, value), deadline);
 }
 
+/* vm/pair does that to this machine. */
+static inline void fault(const char *verb, uint32_t side)
+{
+	printf("@@ fault %s %u\n", verb, side);
+	fflush(stdout);
+}
+
 /* ---- two machines in a test ------------------------------------------------------- */
 
 /**
@@ -207,7 +219,7 @@ static inline int pci_join(struct pci_pair *pair, uint32_t pages)
 {
 	if (pci_dev() < 0)
 		return pci_dev();
-	if (!se_until(pci_alive(3)))
+	if (!se_until(pci_alive(PCI_BOTH)))
 		return -ETIMEDOUT;
 	/* The other side may still hold what the last test left to it. */
 	se_until((pair->here = pci_offer(is_owner() ? "step-0" : "step-1", 0, pages)) != -EEXIST);

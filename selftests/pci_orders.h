@@ -453,12 +453,6 @@ struct orders {
 	uint64_t n;
 };
 
-static inline void fault(const char *verb, uint32_t side)
-{
-	printf("@@ fault %s %u\n", verb, side);
-	fflush(stdout);
-}
-
 static inline int begin_orders(struct orders *o)
 {
 	/* The victim may still hold what the last test left to it. */

@@ -124,20 +124,14 @@ static int look(void)
 	return tracer_begin("/syncevent_peer") ?: pci_join(&pair, 0) ?: pci_part(&pair);
 }
 
-static void fault(const char *verb)
-{
-	printf("@@ fault %s 1\n", verb);
-	fflush(stdout);
-}
-
 TEST_F(trace, stopped_for_long)
 {
 	ASSERT_EQ(0, look());
 	if (is_owner()) {
-		fault("stop");
+		fault("stop", PCI_OTHER);
 		expect(self, "syncevent_peer: region=0 side=1 died\n");
 		EXPECT_SEEN();
-		fault("continue");
+		fault("continue", PCI_OTHER);
 	} else {
 		expect(self, "syncevent_peer: region=0 side=1 fenced\n"
 		       "syncevent_peer: region=0 side=1 detached\n"

@@ -13,22 +13,24 @@ import sys
 import threading
 
 SIZE = 16 << 20
+# Of a region with 64 sides, each of which can tell each other something.
+LARGE = 128 << 20
 VECTORS = 1
 
 
-def make_memory():
+def make_memory(size=SIZE):
     """What the guests share."""
     memory = os.memfd_create("ivshmem")
-    os.ftruncate(memory, SIZE)
+    os.ftruncate(memory, size)
     return memory
 
 
 class Server(threading.Thread):
     """The protocol of ivshmem, version 0 (QEMU's docs/specs/ivshmem-spec.txt)."""
 
-    def __init__(self, path):
+    def __init__(self, path, size=SIZE):
         super().__init__(daemon=True)
-        self.memory = make_memory()
+        self.memory = make_memory(size)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
         self._listener.listen(8)

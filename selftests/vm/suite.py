@@ -9,7 +9,9 @@ KERNELS = ("release", "debug", "kcsan")
 # Guests that share memory: two; one and a DPA; two and a DPA.
 GROUPS = ("pair", "dpa", "trio")
 # Of what machines that share memory have, other than the usual.
-FORMS = ("plain", "noatomics", "onecpu", "uniprocessor")
+FORMS = ("plain", "noatomics", "onecpu", "uniprocessor", "manysides")
+# Of the last of these; the second machine has the highest number.
+MANY_SIDES = 64
 SUITES = ("native", *KERNELS,
           *("%s-%s" % (group, kernel) for group in GROUPS for kernel in KERNELS),
           *("pair-%s-%s" % (kernel, form) for kernel in KERNELS for form in FORMS))

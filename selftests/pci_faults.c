@@ -11,6 +11,7 @@
 
 #define BOTH		3ULL
 #define ME		my_side()
+#define PLUGGED_SYSFS	"/sys/class/misc/syncevent_pci1/"
 
 /* ---- a pair ------------------------------------------------------------------------------- */
 
@@ -106,6 +107,64 @@ static int both_work(struct orders *o)
 	close(theirs);
 	close(mine);
 	return ret;
+}
+
+/*
+ * What became of those who wait on the victim's side. They outlive the orders, as these may
+ * be what ends; it all lies in memory of its own.
+ */
+static struct {
+	uint32_t begun, ended, wrong;
+	char name[SYNCEVENT_PCI_NAME_MAX + 1];
+	int wanted;
+} *grief;
+
+static int mourn_there(void *unused)
+{
+	struct mourners all;
+	int fd = pci_await(grief->name), wanted = grief->wanted;
+	char name[sizeof(grief->name)];
+	unsigned int wrong;
+
+	(void)unused;
+	memcpy(name, grief->name, sizeof(name));
+	if (fd < 0 || mourn(&all, fd))
+		return 1;
+	__atomic_fetch_add(&grief->begun, 1, __ATOMIC_RELEASE);
+	wrong = wrong_ends(&all, wanted, name, 0);
+	fflush(stdout);
+	__atomic_fetch_add(&grief->wrong, wrong, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&grief->ended, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* OWN: wait for @name until all of that ends with -@value; or, of 0, tell how many did not. */
+static int own(struct box *box, const struct order *order, struct answer *answer)
+{
+	uint32_t begun = grief->begun;
+
+	if (order->value) {
+		snprintf(grief->name, sizeof(grief->name), "%s", order->name);
+		grief->wanted = -(int)order->value;
+		return se_fork(mourn_there, NULL) < 0 ? -EAGAIN :
+		       se_until(__atomic_load_n(&grief->begun, __ATOMIC_ACQUIRE) > begun) ?
+		       0 : -ETIMEDOUT;
+	}
+	if (!se_until(__atomic_load_n(&grief->ended, __ATOMIC_ACQUIRE) == begun))
+		return -ETIMEDOUT;
+	answer->value = grief->wrong;
+	grief->wrong = 0;
+	/* And what it sees of the other machine, where that was plugged in. */
+	se_read_text(PLUGGED_SYSFS "peers", (char *)box->bytes, sizeof(box->bytes));
+	return 0;
+}
+
+static int prepare(void)
+{
+	own_verb = own;
+	grief = mmap(NULL, sizeof(*grief), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	return grief == MAP_FAILED;
 }
 
 /* An event that moves as long as the victim runs. */
@@ -555,59 +614,143 @@ static int begin_anew(struct orders *o)
 	return begin_orders(o) ?: both_work(o);
 }
 
-TEST_F(pair, unplugged)
+/* What this side has of a region. The other side waits for the last, whose home is here. */
+enum { OWN_ONE, IMPORTED, NEEDED, ALL };
+
+static const char *const estate_names[] = { "own", "imported", "needed" };
+
+struct estate {
+	int fd[ALL];
+	volatile struct syncevent_cell *cell[ALL];
+	volatile uint32_t *payload[ALL];
+	struct mourners all[ALL];
+};
+
+static void estate_begin(struct __test_metadata *_metadata, struct orders *o, struct estate *e)
 {
-	volatile struct syncevent_cell *cell[2];
-	volatile uint32_t *payload[2];
-	struct syncevent_pci_info info;
-	struct mourners all[2];
-	char places[64];
-	int fd[2], i;
+	int i;
+
+	ASSERT_LE(0, e->fd[OWN_ONE] = pci_offer("own", 5, 1));
+	ASSERT_LE(0, e->fd[IMPORTED] = made_there(o, "imported", 0));
+	ASSERT_LE(0, e->fd[NEEDED] = made_for(o, "needed", 1, ME));
+	for (i = 0; i < ALL; i++) {
+		ASSERT_TRUE(e->cell[i] = pci_map(e->fd[i], PROT_READ | PROT_WRITE));
+		ASSERT_TRUE(e->payload[i] = map_payload(e->fd[i]));
+		EXPECT_TRUE(payload_is_there(e->payload[i]));
+		ASSERT_EQ(0, mourn(&e->all[i], e->fd[i]));
+	}
+	ASSERT_EQ(0, tell(o, .verb = OWN, .value = EPIPE, .name = "needed"));
+}
+
+/* Stores to what was mapped are seen here alone. */
+static void estate_is_gone(struct __test_metadata *_metadata, struct estate *e)
+{
 	uint64_t v;
+	int i;
 
-	signal(SIGBUS, on_sigbus);
-	ASSERT_EQ(0, get_places(places, sizeof(places)));
-	fault("plug", ME);
-	fault("plug", VICTIM);
-	ASSERT_EQ(0, use_plugged());
-	ASSERT_EQ(0, tell(&self->o, .verb = PLUGGED));
-	ASSERT_LE(0, fd[0] = pci_offer("own", 5, 1));
-	ASSERT_LE(0, fd[1] = made_there(&self->o, "imported", 0));
-	for (i = 0; i < 2; i++) {
-		ASSERT_TRUE(cell[i] = pci_map(fd[i], PROT_READ | PROT_WRITE));
-		ASSERT_TRUE(payload[i] = map_payload(fd[i]));
-		EXPECT_TRUE(payload_is_there(payload[i]));
-		ASSERT_EQ(0, mourn(&all[i], fd[i]));
+	for (i = 0; i < ALL; i++) {
+		EXPECT_EQ(SYNCEVENT_STATE_REVOKED, e->cell[i]->state & SYNCEVENT_STATE_MASK);
+		e->cell[i]->value = 0xdead;
+		EXPECT_FALSE(payload_is_there(e->payload[i]));
+		EXPECT_EQ(-EIDRM, se_get(e->fd[i], &v));
+		EXPECT_EQ(-EIDRM, se_set(e->fd[i], 1));
+		EXPECT_EQ(NULL, pci_map(e->fd[i], PROT_READ));
 	}
+}
 
-	fault("unplug", ME);
-	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, wrong_ends(&all[i], -EIDRM, i ? "imported" : "own", 0));
-		EXPECT_EQ(SYNCEVENT_STATE_REVOKED, cell[i]->state & SYNCEVENT_STATE_MASK);
-		cell[i]->value = 0xdead;
-		EXPECT_FALSE(payload_is_there(payload[i]));
-		EXPECT_EQ(-EIDRM, se_get(fd[i], &v));
-		EXPECT_EQ(-EIDRM, se_set(fd[i], 1));
-		EXPECT_EQ(NULL, pci_map(fd[i], PROT_READ));
-	}
+/* The device has gone, by which way ever: so has what was made on it. */
+static void estate_is_lost(struct __test_metadata *_metadata, struct estate *e, const char *dev)
+{
+	struct syncevent_pci_info info;
+	int i;
+
+	for (i = 0; i < ALL; i++)
+		ASSERT_EQ(0, wrong_ends(&e->all[i], -EIDRM, estate_names[i], 0));
+	estate_is_gone(_metadata, e);
 	EXPECT_EQ(0, pci_info(&info));
 	EXPECT_EQ(0, info.flags & SYNCEVENT_PCI_ATTACHED);
 	EXPECT_EQ(-ENODEV, pci_create(0, 0));
 	EXPECT_EQ(-ENODEV, pci_import_name("imported", 0));
-	EXPECT_TRUE(se_until(access(PLUGGED_DEV, F_OK)));
+	EXPECT_TRUE(se_until(access(dev, F_OK)));
+}
+
+/* It is there again. What is left of before has no part in it, in the same slots neither. */
+static void estate_is_another(struct __test_metadata *_metadata, struct estate *e,
+			      const struct estate *now)
+{
+	uint64_t v;
+	int i;
+
+	estate_is_gone(_metadata, e);
+	for (i = 0; i < ALL; i++) {
+		ASSERT_EQ(0, se_get(now->fd[i], &v));
+		EXPECT_EQ(i == OWN_ONE ? 5 : 0, v);
+	}
+}
+
+static void estate_end(struct estate *e)
+{
+	int i;
+
+	for (i = 0; i < ALL; i++) {
+		munmap((void *)e->cell[i], 4096);
+		munmap((void *)e->payload[i], 4096);
+		close(e->fd[i]);
+	}
+}
+
+/* Did all the other side's waits end as they should? */
+static bool mourned_well(struct orders *o)
+{
+	return !tell(o, .verb = OWN) && !o->box->answer.value;
+}
+
+static bool peers_say(const char *peers, uint32_t side, const char *state)
+{
+	char wanted[32];
+
+	snprintf(wanted, sizeof(wanted), "%u %s ", side, state);
+	return !strncmp(peers, wanted, strlen(wanted));
+}
+
+TEST_F(pair, unplugged)
+{
+	const char *seen = (const char *)self->o.box->bytes;
+	struct estate e[2];
+	char text[128];
+	int i;
+
+	signal(SIGBUS, on_sigbus);
+	fault("plug", VICTIM);
+	/* The second time it comes to the same module. */
+	for (i = 0; i < 2; i++) {
+		fault("plug", ME);
+		ASSERT_EQ(0, use_plugged());
+		ASSERT_EQ(0, tell(&self->o, .verb = PLUGGED));
+		ASSERT_EQ(0, se_read_text(PLUGGED_SYSFS "peers", text, sizeof(text)));
+		EXPECT_TRUE(peers_say(text, VICTIM, "alive")) TH_LOG("%s", text);
+		EXPECT_EQ(0, both_work(&self->o));
+		estate_begin(_metadata, &self->o, &e[i]);
+		if (i)
+			estate_is_another(_metadata, &e[0], &e[1]);
+		ASSERT_EQ(0, tell(&self->o, .verb = OWN, .value = EPIPE, .name = "own"));
+
+		fault("unplug", ME);
+		estate_is_lost(_metadata, &e[i], PLUGGED_DEV);
+		EXPECT_TRUE(mourned_well(&self->o));
+		EXPECT_TRUE(peers_say(seen, ME, "absent")) TH_LOG("%s", seen);
+	}
 
 	/* What is left of it keeps the module, and no longer than that. */
 	EXPECT_EQ(-EWOULDBLOCK, module_unload());
-	for (i = 0; i < 2; i++) {
-		munmap((void *)cell[i], 4096);
-		munmap((void *)payload[i], 4096);
-		close(fd[i]);
-	}
+	for (i = 0; i < 2; i++)
+		estate_end(&e[i]);
 	end_orders(&self->o);
 	pci_dev_close();
 	close(se_dev());
+	ASSERT_EQ(0, get_places(text, sizeof(text)));
 	ASSERT_TRUE(se_until(!module_unload()));
-	ASSERT_EQ(0, module_load(places));
+	ASSERT_EQ(0, module_load(text));
 	ASSERT_EQ(0, begin_anew(&self->o));
 
 	fault("plug", ME);
@@ -671,4 +814,4 @@ TEST_F(pair, twins)
 	ASSERT_EQ(0, begin_anew(&self->o));
 }
 
-ORDERS_MAIN(0)
+ORDERS_MAIN(prepare())

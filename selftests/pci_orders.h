@@ -114,7 +114,7 @@ static inline int module_unload(void)
 static inline int module_load(const char *places)
 {
 	int fd = open("/m/syncevent.ko", O_RDONLY | O_CLOEXEC), ret;
-	char parameters[96];
+	char parameters[160];
 
 	if (fd < 0)
 		return -errno;

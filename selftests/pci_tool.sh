@@ -7,7 +7,8 @@ set -u
 work=$(mktemp -d) || exit 1
 log=$work/log
 holder=
-trap '[ -z "$holder" ] || kill $holder 2>/dev/null; rm -rf "$work"' EXIT
+carriers=
+trap 'kill $holder $carriers 2>/dev/null; rm -rf "$work"' EXIT
 . "$(dirname "$0")/tap.sh"
 
 # Prints and exits as wanted: STATUS and, if given, all that it prints.
@@ -41,6 +42,23 @@ eventually() {	# COMMAND...
 	return 1
 }
 
+# A blob goes to the other machine as the values of events, of 8 bytes each.
+carry() {	# BLOB
+	n=0
+	for part in $(echo "$1" | sed 's/.\{16\}/& /g'); do
+		syncevent create part$n --on "$address" --value 0x"$part" >/dev/null 2>>"$log" &
+		carriers="$carriers $!"
+		n=$((n + 1))
+	done
+}
+
+carried() {
+	for n in 0 1 2 3 4 5 6; do
+		eventually syncevent get part$n --on "$address" || return
+		printf %016x "$(syncevent get part$n --on "$address")"
+	done
+}
+
 both_alive() {
 	[ "$(syncevent peers | grep -c ' alive \| alive$\| here ')" = 2 ]
 }
@@ -57,7 +75,7 @@ shows_both() {
 	syncevent peers | sed 's/[0-9]* of 1024/0 of 1024/; s/ *$//' | diff "$work/wanted" - >>"$log"
 }
 
-echo "1.."$((SE_SIDE ? 15 : 27))
+echo "1.."$((SE_SIDE ? 19 : 27))
 eventually both_alive
 result $? "both machines are alive"
 address=$(syncevent peers --json | sed 's/.*"address":"\([^"]*\)","attached".*/\1/')
@@ -89,16 +107,28 @@ result $? "the other machine's event is there"
 
 if [ "$SE_SIDE" = 1 ]; then
 	gives "wait across" 0 7 wait job --on "$address" --ge 7 --timeout 60s
+	blob=$(carried)
+	gives "import of another machine's event" 0 \
+		"value 7, rights read, update, home side 0, payload 8192 bytes" import "$blob"
 	gives "add across" 0 8 add job --on "$address"
+	gives "wait for the own add" 0 8 wait job --on "$address" --eq 8 --timeout 60s
+	echo "$blob" | syncevent import - --json >"$work/out" 2>>"$log"
+	[ "$(cat "$work/out")" = '{"value":8,"update":true,"home":0,"payload":8192}' ]
+	result $? "import shows that it is this one"
 	gives "set the own" 0 "" set ack 6 --on "$address"
 	refuses "export what another machine made" 1 "another machine made" export job --on "$address"
 	gives "wait that times out" 124 "*" wait job --on "$address" --ge 99 --timeout 1ms
 	gives "set, for who watches" 0 "" set ack 7 --on "$address"
 	refuses "the holder is killed under a wait" 3 "was revoked" \
 		wait job --on "$address" --ge 99 --timeout 60s
+	gives "import of what another machine has ended" 3 "" import "$blob"
 	exit $failed
 fi
 
+blob=$(syncevent export job --on "$address" 2>>"$log")
+[ ${#blob} -eq 112 ]
+result $? "export prints a blob"
+carry "$blob"
 # Until "job" is set, nobody changes "ack".
 gives "with its value" 0 5 get ack --on "${address#0000:}"
 syncevent watch ack --on "$address" -n 2 --timeout 60s >"$work/seen" 2>>"$log" &
@@ -116,9 +146,6 @@ refuses "no such device" 1 "syncevent peers" get job --on 0000:00:1f.7
 refuses "too much payload" 1 "no more room" create big --on "$address" --payload 99999999
 refuses "too long a name" 1 "1 to 63 bytes" get "$(printf 'n%.0s' $(seq 64))" --on "$address"
 refuses "--on is needed" 2 "--on is missing" export job
-blob=$(syncevent export job --on "$address" 2>>"$log")
-[ ${#blob} -eq 112 ]
-result $? "export prints a blob"
 gives "import tells what it is" 0 "value 8, rights read, update, home side 0, payload 8192 bytes" \
 	import "$blob"
 echo "$blob" | syncevent import - --json >"$work/out" 2>>"$log"

@@ -28,7 +28,7 @@ MODULE_PARM_DESC(pci_sides, "sides of a region that side 0 formats here");
 
 static bool se_direct_atomics = true;
 module_param_named(direct_atomics, se_direct_atomics, bool, 0444);
-MODULE_PARM_DESC(direct_atomics, "no: new events cannot be added to from other sides");
+MODULE_PARM_DESC(direct_atomics, "no: adds work at home alone, to events made here and by this machine");
 
 /* ---- the operations ------------------------------------------------------------------------ */
 

@@ -145,6 +145,9 @@ static struct se_event *se_pci_enter(struct se_region *r, u32 index, u32 generat
 	fresh->slot->payload = desc->payload_first;
 	fresh->slot->pages = desc->payload_pages;
 	fresh->slot->cell_flags = desc->flags;
+	/* Whatever the creator can: adds of this machine are not atomic towards others. */
+	if (!r->transport->direct_atomics && fresh->slot->home != r->side)
+		fresh->slot->cell_flags |= SYNCEVENT_CELL_NO_REMOTE_ADD;
 	fresh->generation = generation;
 	se_event_cell(fresh, se_slot_cell(r, index), r->side);
 

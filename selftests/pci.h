@@ -68,6 +68,30 @@ static inline int pci_peer_timeout(const char *ms)
 	return se_write_text("/sys/module/syncevent/parameters/peer_timeout_ms", ms);
 }
 
+/* "ADDRESS=SIDE,ADDRESS=SIDE", as it was loaded; the first is that of PCI_DEV. */
+static inline int get_places(char *places, size_t size)
+{
+	return se_read_text("/sys/module/syncevent/parameters/pci_side", places, size);
+}
+
+static inline int module_unload(void)
+{
+	return syscall(SYS_delete_module, "syncevent", O_NONBLOCK) ? -errno : 0;
+}
+
+static inline int module_load(const char *places)
+{
+	int fd = open("/m/syncevent.ko", O_RDONLY | O_CLOEXEC), ret;
+	char parameters[160];
+
+	if (fd < 0)
+		return -errno;
+	snprintf(parameters, sizeof(parameters), "pci_side=%s", places);
+	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
 static inline bool pci_alive(uint64_t sides)
 {
 	struct syncevent_pci_info info;

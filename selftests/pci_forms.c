@@ -232,4 +232,105 @@ TEST_F(forms, ends)
 	EXPECT_TRUE(se_until(!pci_info(&info) && info.slots_used <= 1));
 }
 
+/* ---- machines of two kinds ---------------------------------------------------------------- */
+
+FIXTURE(mixed) {
+	struct pci_pair pair;
+	int fd[4];
+};
+
+static int load_with_atomics(bool atomics)
+{
+	char places[128];
+	size_t len;
+	int ret = get_places(places, sizeof(places));
+
+	if (ret)
+		return ret;
+	pci_dev_close();
+	if (!se_until(!module_unload()))
+		return -EBUSY;
+	len = strlen(places);
+	snprintf(places + len, sizeof(places) - len, " direct_atomics=%d", atomics);
+	return module_load(places);
+}
+
+/* Side 0 has direct_atomics=N, side 1 Y; each makes an event for each home. */
+FIXTURE_SETUP(mixed)
+{
+	unsigned int i;
+	char name[8];
+
+	ASSERT_EQ(0, load_with_atomics(!is_owner()));
+	ASSERT_EQ(0, pci_join(&self->pair, 0));
+	for (i = 0; i < 4; i++) {
+		struct syncevent_pci_create create = { .home = i % 2 };
+
+		snprintf(name, sizeof(name), "mixed%u", i);
+		if (i / 2 == my_side()) {
+			ASSERT_LE(0, self->fd[i] = se_ioctl(pci_dev(), SYNCEVENT_IOC_PCI_CREATE,
+							    &create));
+			ASSERT_EQ(0, pci_name(self->fd[i], name, 3));
+		} else {
+			ASSERT_LE(0, self->fd[i] = pci_await(name));
+		}
+	}
+}
+
+FIXTURE_TEARDOWN(mixed)
+{
+	unsigned int i;
+
+	EXPECT_EQ(0, pci_meet(&self->pair));
+	for (i = 0; i < 4; i++)
+		close(self->fd[i]);
+	EXPECT_EQ(0, pci_part(&self->pair));
+	EXPECT_EQ(0, load_with_atomics(!form_is("noatomics")));
+}
+
+/* Away from the home adds what both can: whose creator said so, and whose CPUs are such. */
+TEST_F(mixed, adds_of_two_kinds)
+{
+	struct syncevent_stat stat = { .size = sizeof(stat) };
+	struct syncevent_pci_info region;
+	struct syncevent_info info;
+	char said[256], wanted[128];
+	struct syncevent *ev;
+	unsigned int i;
+	bool refused;
+	uint64_t v;
+	int err;
+
+	/* That of this machine, and of nobody else. */
+	ASSERT_EQ(0, pci_info(&region));
+	EXPECT_EQ(is_owner() ? 0 : SYNCEVENT_PCI_ATOMICS, region.flags & SYNCEVENT_PCI_ATOMICS);
+	for (i = 0; i < 4; i++) {
+		refused = i % 2 != my_side() && (is_owner() || i / 2 == 0);
+		err = refused ? -EOPNOTSUPP : 0;
+		EXPECT_EQ(err, se_add(self->fd[i], 1, NULL)) TH_LOG("mixed%u", i);
+		EXPECT_EQ(err, se_write(self->fd[i], 1));
+		ASSERT_EQ(0, se_info(self->fd[i], &info));
+		EXPECT_EQ(i / 2 == 0 || refused, !!(info.flags & SYNCEVENT_INFO_NO_REMOTE_ADD));
+
+		ASSERT_EQ(0, syncevent_from_fd(&ev, self->fd[i]));
+		ASSERT_EQ(0, syncevent_stat(ev, &stat));
+		EXPECT_EQ(i / 2 == 0 || refused, !!(stat.flags & SYNCEVENT_STAT_HOME_ADDS));
+		EXPECT_EQ(err, syncevent_add(ev, 1, NULL)) TH_LOG("mixed%u", i);
+		syncevent_close(ev);
+
+		EXPECT_EQ(refused, command_end(command_begin("add mixed%u --on " PCI_DEV, i),
+					       said, sizeof(said)));
+		snprintf(wanted, sizeof(wanted), "syncevent: cannot add to 'mixed%u': that works "
+			 "on its home machine alone; others can set it\n", i);
+		if (refused)
+			EXPECT_STREQ(wanted, said);
+	}
+	ASSERT_EQ(0, pci_meet(&self->pair));
+	for (i = 0; i < 4; i++) {
+		/* The one of side 1 whose home is side 0 is the only one that both add to. */
+		ASSERT_EQ(0, se_get(self->fd[i], &v));
+		EXPECT_EQ(i == 2 ? 8 : 4, v);
+	}
+}
+
 TEST_HARNESS_MAIN

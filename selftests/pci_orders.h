@@ -100,30 +100,6 @@ static inline unsigned int get_limit(void)
 	return (unsigned int)strtoul(text, NULL, 10);
 }
 
-/* "ADDRESS=SIDE,ADDRESS=SIDE", as it was loaded; the first is that of PCI_DEV. */
-static inline int get_places(char *places, size_t size)
-{
-	return se_read_text("/sys/module/syncevent/parameters/pci_side", places, size);
-}
-
-static inline int module_unload(void)
-{
-	return syscall(SYS_delete_module, "syncevent", O_NONBLOCK) ? -errno : 0;
-}
-
-static inline int module_load(const char *places)
-{
-	int fd = open("/m/syncevent.ko", O_RDONLY | O_CLOEXEC), ret;
-	char parameters[160];
-
-	if (fd < 0)
-		return -errno;
-	snprintf(parameters, sizeof(parameters), "pci_side=%s", places);
-	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* ---- the victim ----------------------------------------------------------------------- */
 
 /**

@@ -484,7 +484,7 @@ struct syncevent_pci_name {
 
 #define SYNCEVENT_PCI_ATTACHED		0x1U
 #define SYNCEVENT_PCI_DOORBELL		0x2U
-#define SYNCEVENT_PCI_ATOMICS		0x4U	/* adds work from all sides */
+#define SYNCEVENT_PCI_ATOMICS		0x4U	/* all sides may add to events made here */
 
 /**
  * struct syncevent_pci_info - SYNCEVENT_IOC_PCI_INFO: the region

@@ -11,6 +11,8 @@
 
 #define BOTH		3ULL
 #define ME		my_side()
+#define MOURNED		77ULL
+#define DRIVER		"/sys/bus/pci/drivers/syncevent/"
 #define PLUGGED_SYSFS	"/sys/class/misc/syncevent_pci1/"
 
 /* ---- a pair ------------------------------------------------------------------------------- */
@@ -45,6 +47,41 @@ FIXTURE_TEARDOWN(pair)
 	fault("continue", VICTIM);
 	fault("boot", VICTIM);
 	end_orders(&self->o);
+}
+
+/* "0000:00:10.0", of PCI_DEV */
+static int get_place(char *place, size_t size)
+{
+	int ret = get_places(place, size);
+
+	place[strcspn(place, "=")] = '\0';
+	return ret;
+}
+
+/* All of the memory, with no driver between. */
+static char *map_region(void)
+{
+	char path[96] = "/sys/bus/pci/devices/";
+	struct syncevent_region_header *header;
+	char *memory = MAP_FAILED;
+	int fd;
+
+	if (get_place(path + strlen(path), sizeof(path) / 2))
+		return NULL;
+	strcat(path, "/resource2");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	header = mmap(NULL, sizeof(*header), PROT_READ, MAP_SHARED, fd, 0);
+	if (header != MAP_FAILED)
+		memory = mmap(NULL, header->size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static volatile struct syncevent_cell *cell_in(char *memory, uint32_t slot)
+{
+	const struct syncevent_region_header *header = (void *)memory;
+
+	return (void *)(memory + header->slot_offset + ((uint64_t)slot << header->slot_shift));
 }
 
 /* An event of this side that depends on the other by its home or its publishers only. */
@@ -132,6 +169,8 @@ static int mourn_there(void *unused)
 		return 1;
 	__atomic_fetch_add(&grief->begun, 1, __ATOMIC_RELEASE);
 	wrong = wrong_ends(&all, wanted, name, 0);
+	/* Who is not heard of any more sees it in the memory. */
+	se_set(fd, MOURNED);
 	fflush(stdout);
 	__atomic_fetch_add(&grief->wrong, wrong, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&grief->ended, 1, __ATOMIC_RELEASE);
@@ -624,6 +663,7 @@ struct estate {
 	volatile struct syncevent_cell *cell[ALL];
 	volatile uint32_t *payload[ALL];
 	struct mourners all[ALL];
+	uint32_t needed_slot;
 };
 
 static void estate_begin(struct __test_metadata *_metadata, struct orders *o, struct estate *e)
@@ -633,6 +673,7 @@ static void estate_begin(struct __test_metadata *_metadata, struct orders *o, st
 	ASSERT_LE(0, e->fd[OWN_ONE] = pci_offer("own", 5, 1));
 	ASSERT_LE(0, e->fd[IMPORTED] = made_there(o, "imported", 0));
 	ASSERT_LE(0, e->fd[NEEDED] = made_for(o, "needed", 1, ME));
+	e->needed_slot = o->box->answer.slot;
 	for (i = 0; i < ALL; i++) {
 		ASSERT_TRUE(e->cell[i] = pci_map(e->fd[i], PROT_READ | PROT_WRITE));
 		ASSERT_TRUE(e->payload[i] = map_payload(e->fd[i]));
@@ -762,6 +803,39 @@ TEST_F(pair, unplugged)
 	ASSERT_TRUE(se_until(access(PLUGGED_DEV, F_OK)));
 }
 
+/* The driver lets go of a device with doorbells: that one is not unplugged, see vm/faults.py. */
+TEST_F(pair, unbound)
+{
+	volatile struct syncevent_cell *needed;
+	struct estate e[2];
+	char place[64], *memory;
+	int i;
+
+	signal(SIGBUS, on_sigbus);
+	ASSERT_EQ(0, get_place(place, sizeof(place)));
+	ASSERT_TRUE(memory = map_region());
+	for (i = 0; i < 2; i++) {
+		estate_begin(_metadata, &self->o, &e[i]);
+		needed = cell_in(memory, e[i].needed_slot);
+		if (i)
+			estate_is_another(_metadata, &e[0], &e[1]);
+
+		ASSERT_EQ(0, se_write_text(DRIVER "unbind", place));
+		estate_is_lost(_metadata, &e[i], PCI_DEV);
+		ASSERT_TRUE(se_until(needed->value == MOURNED));
+
+		/* The orders have ended as well. */
+		end_orders(&self->o);
+		pci_dev_close();
+		ASSERT_EQ(0, se_write_text(DRIVER "bind", place));
+		ASSERT_TRUE(se_until(!access(PCI_DEV, F_OK)));
+		ASSERT_EQ(0, begin_anew(&self->o));
+		EXPECT_TRUE(mourned_well(&self->o));
+	}
+	for (i = 0; i < 2; i++)
+		estate_end(&e[i]);
+}
+
 /* ---- two machines are the same side --------------------------------------------------------- */
 
 /* How often the kernel has said so since the last time. */
@@ -788,8 +862,7 @@ TEST_F(pair, twins)
 
 	ASSERT_LE(0, kmsg);
 	ASSERT_LE(0, lseek(kmsg, 0, SEEK_END));
-	ASSERT_EQ(0, get_places(place, sizeof(place)));
-	place[strcspn(place, "=")] = '\0';
+	ASSERT_EQ(0, get_place(place, sizeof(place)));
 	ASSERT_LE(0, fd = pci_offer("mine", 0, 0));
 	ASSERT_EQ(0, mourn(&all, fd));
 
@@ -809,8 +882,8 @@ TEST_F(pair, twins)
 	close(kmsg);
 	end_orders(&self->o);
 	pci_dev_close();
-	ASSERT_EQ(0, se_write_text("/sys/bus/pci/drivers/syncevent/unbind", place));
-	ASSERT_EQ(0, se_write_text("/sys/bus/pci/drivers/syncevent/bind", place));
+	ASSERT_EQ(0, se_write_text(DRIVER "unbind", place));
+	ASSERT_EQ(0, se_write_text(DRIVER "bind", place));
 	ASSERT_EQ(0, begin_anew(&self->o));
 }
 

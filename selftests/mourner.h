@@ -200,6 +200,17 @@ static inline int mourner_end(struct mourner *m)
 	return se_join(&m->t);
 }
 
+/* The last of those that all ended. */
+static inline uint64_t last_end(const struct mourners *all)
+{
+	uint64_t last = 0;
+	enum how how;
+
+	for (how = 0; how < HOWS; how++)
+		last = all->m[how].ended > last ? all->m[how].ended : last;
+	return last;
+}
+
 /* How many did not end with @expected? Says so; and if @since, how long after it all did. */
 static inline unsigned int wrong_ends(struct mourners *all, int expected, const char *event,
 			       uint64_t since)

@@ -297,7 +297,7 @@ TEST_F(pair, killed)
 	uint32_t deaths[4];
 	struct epoll_event e;
 	struct mourners all[4];
-	struct mourner late;
+	struct mourner latecomer;
 	char said[256], wanted[128];
 	int fd[4], ep[4], cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), late = 0, i;
 	uint64_t moved, v;
@@ -359,9 +359,9 @@ TEST_F(pair, killed)
 		EXPECT_TRUE(is_dead(fd[i]));
 		/* Nobody begins to wait, but what holds, holds. */
 		EXPECT_EQ(-EPIPE, se_wait(fd[i], SYNCEVENT_COND_EQ, NEVER, SE_FOREVER, NULL));
-		ASSERT_EQ(0, mourner_start(&late, fd[i], BY_LIBRARY));
-		ASSERT_TRUE(se_until(se_is_done(&late.t)));
-		EXPECT_EQ(-EPIPE, mourner_end(&late));
+		ASSERT_EQ(0, mourner_start(&latecomer, fd[i], BY_LIBRARY));
+		ASSERT_TRUE(se_until(se_is_done(&latecomer.t)));
+		EXPECT_EQ(-EPIPE, mourner_end(&latecomer));
 		EXPECT_EQ(0, se_set(fd[i], 3));
 		EXPECT_EQ(0, se_wait(fd[i], SYNCEVENT_COND_EQ, 3, SE_FOREVER, NULL));
 		/* One that polls for edges, and sets its condition only now. */

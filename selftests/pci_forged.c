@@ -7,13 +7,14 @@
 #include "mourner.h"
 #include "pci_hostile.h"
 
-/* The descriptor of this side's event of that name. */
+/* The descriptor of the event of that name; one that has ended keeps the name for a while. */
 static volatile struct syncevent_region_desc *find_desc(struct scribble *s, const char *name)
 {
 	uint32_t slot;
 
 	for (slot = 0; slot < s->geo.slots; slot++)
-		if (!strcmp((const char *)desc_at(s, slot)->name, name))
+		if (!strcmp((const char *)desc_at(s, slot)->name, name) &&
+		    (desc_at(s, slot)->state & SYNCEVENT_STATE_MASK) == SYNCEVENT_STATE_LIVE)
 			return desc_at(s, slot);
 	return NULL;
 }

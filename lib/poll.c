@@ -25,7 +25,10 @@
 /* Who sets one for a file of his own takes SIGIO, or one that queues. */
 #define MARK	SIGURG
 
-static LIST_HEAD(, se_bell) bells = LIST_HEAD_INITIALIZER(bells);
+/* By number; an empty list is all zeroes. */
+#define BELLS	256
+
+static LIST_HEAD(, se_bell) bells[BELLS];
 
 static int new_eventfd(bool on)
 {
@@ -45,15 +48,34 @@ static bool is_ours(const struct se_bell *b)
 	return fcntl(b->fd, F_GETSIG) == MARK;
 }
 
+/*
+ * The mark does not tell whose a bell is. Who had the number of a new one has none any
+ * more: the program has closed it.
+ */
+static void disown(int fd)
+{
+	struct se_bell *b;
+
+	LIST_FOREACH(b, &bells[fd % BELLS], link) {
+		if (b->fd == fd) {
+			LIST_REMOVE(b, link);
+			b->fd = -1;
+			b->on = false;
+			return;
+		}
+	}
+}
+
 int se_bell_open(struct se_bell *b)
 {
 	int fd = new_eventfd(false);
 
 	if (fd < 0)
 		return fd;
+	disown(fd);
 	b->fd = fd;
 	b->on = false;
-	LIST_INSERT_HEAD(&bells, b, link);
+	LIST_INSERT_HEAD(&bells[fd % BELLS], b, link);
 	return 0;
 }
 
@@ -83,25 +105,32 @@ void se_bell_off(struct se_bell *b)
 	b->on = false;
 }
 
+static void bell_fork(const struct se_bell *b)
+{
+	int fd;
+
+	if (!is_ours(b))
+		return;
+	/* Its own number at the latest is free. */
+	fd = new_eventfd(b->on);
+	if (fd < 0) {
+		close(b->fd);
+		fd = new_eventfd(b->on);
+	}
+	if (fd >= 0 && fd != b->fd) {
+		(void)dup3(fd, b->fd, O_CLOEXEC);
+		close(fd);
+	}
+}
+
 void se_bells_fork(void)
 {
 	struct se_bell *b;
-	int fd;
+	unsigned int i;
 
-	LIST_FOREACH(b, &bells, link) {
-		if (!is_ours(b))
-			continue;
-		/* Its own number at the latest is free. */
-		fd = new_eventfd(b->on);
-		if (fd < 0) {
-			close(b->fd);
-			fd = new_eventfd(b->on);
-		}
-		if (fd >= 0 && fd != b->fd) {
-			(void)dup3(fd, b->fd, O_CLOEXEC);
-			close(fd);
-		}
-	}
+	for (i = 0; i < BELLS; i++)
+		LIST_FOREACH(b, &bells[i], link)
+			bell_fork(b);
 }
 
 /* ---- polling an event ------------------------------------------------------------ */

@@ -22,9 +22,9 @@
 
 /**
  * struct se_bell - an eventfd that is readable while there is something to say
- * @fd: -1: there is none
+ * @fd: -1: there is none, or its number is another one's
  * @on: is it readable?
- * @link: in the list of all, for the child of a fork
+ * @link: in a list of all
  */
 struct se_bell {
 	int fd;

@@ -494,6 +494,67 @@ TEST(what_looks_like_an_eventfd_is_left_alone)
 		ASSERT_EQ(0, se_wait_child(se_fork(numbers_taken, (void *)&kinds[i])));
 }
 
+static struct syncevent *on_memory(uint64_t *memory)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr), .addr = memory };
+	struct syncevent *ev;
+
+	return syncevent_create(&ev, &attr) ? NULL : ev;
+}
+
+/* A number that was closed is the next eventfd's: what had it before leaves that alone. */
+TEST(numbers_taken_by_each_other)
+{
+	uint64_t memory[3] = { 0 };
+	struct syncevent *ev[3], *other;
+	struct syncevent_queue *q;
+	int fd, i;
+
+	for (i = 0; i < 3; i++) {
+		ev[i] = on_memory(&memory[i]);
+		ASSERT_NE(NULL, ev[i]);
+	}
+	/* An event's. */
+	fd = syncevent_poll_fd(ev[0]);
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(fd, syncevent_poll_fd(ev[1]));
+	ASSERT_EQ(0, syncevent_set(ev[0], 1));
+	EXPECT_EQ(0, readable(fd, 0));
+	ASSERT_EQ(0, syncevent_set(ev[1], 1));
+	ASSERT_EQ(POLLIN, readable(fd, HANG_MS));
+	EXPECT_EQ(0, syncevent_read(ev[0], NULL));
+	EXPECT_EQ(POLLIN, readable(fd, 0));
+	EXPECT_EQ(0, syncevent_arm(ev[0], SYNCEVENT_EQ, 1, ALL));
+	EXPECT_EQ(0, syncevent_arm(ev[0], SYNCEVENT_EQ, 2, ALL));
+	EXPECT_EQ(POLLIN, readable(fd, 0));
+	/* It gets another one. */
+	i = syncevent_poll_fd(ev[0]);
+	EXPECT_LT(2, i);
+	EXPECT_NE(fd, i);
+	EXPECT_EQ(0, readable(i, 0));
+	EXPECT_EQ(0, syncevent_set(ev[0], 2));
+	EXPECT_EQ(POLLIN, readable(i, HANG_MS));
+	syncevent_close(ev[0]);
+	EXPECT_EQ(POLLIN, readable(fd, 0));
+
+	/* A queue's, which goes on. */
+	ASSERT_EQ(0, syncevent_queue_create(&q));
+	fd = syncevent_queue_fd(q);
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(fd, syncevent_poll_fd(ev[2]));
+	ASSERT_EQ(0, syncevent_set(ev[2], 1));
+	ASSERT_EQ(POLLIN, readable(fd, HANG_MS));
+	ASSERT_EQ(0, syncevent_dup(&other, ev[2], 0));
+	EXPECT_EQ(0, add(q, other, SYNCEVENT_GT, 0, 1));
+	EXPECT_EQ(1, reap_one(q));
+	EXPECT_EQ(POLLIN, readable(fd, 0));
+	syncevent_queue_close(q);
+	EXPECT_EQ(POLLIN, readable(fd, 0));
+	for (i = 1; i < 3; i++)
+		syncevent_close(ev[i]);
+	syncevent_close(other);
+}
+
 /* The thread takes no signal of the program's. */
 TEST(signals_are_blocked)
 {

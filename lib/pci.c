@@ -39,8 +39,10 @@ static int device_open(unsigned int number, char path[32], struct syncevent_pci_
 
 	snprintf(path, 32, DEVICE_FORMAT, number);
 	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* EPERM: a device cgroup denies it. */
 	if (fd < 0)
-		return errno == ENXIO || errno == ENODEV ? -ENOENT : -errno;
+		return errno == ENXIO || errno == ENODEV ? -ENOENT :
+		       errno == EPERM ? -EACCES : -errno;
 	fd = se_above_stdio(fd);
 	if (fd < 0)
 		return fd;
@@ -110,10 +112,8 @@ int syncevent_pci_get(unsigned int index, struct syncevent_pci *pci)
 			close(fd);
 		fd = -ENOENT;
 	}
-	if (fd == -EACCES || fd == -EPERM) {
+	if (fd == -EACCES)
 		*pci = p;
-		return -EACCES;
-	}
 	if (fd < 0)
 		return fd;
 	close(fd);

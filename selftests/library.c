@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * library.c - what libsyncevent promises beyond the kernel: syncevent.h's errors, and
- * its file descriptors. both_* and kernel_* as in conformance.c.
+ * its file descriptors. both_* and kernel_* as in conformance.c, region_* are of none
+ * that there is.
  */
 #include "waiter.h"
 
 #include <stdarg.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+
+#include <syncevent/cell.h>
 
 /* ---- structures with a size ---------------------------------------------------- */
 
@@ -375,6 +378,57 @@ TEST(both_fork_goes_on)
  */
 static bool revoke_before_ring;
 
+/**
+ * struct pretended - a region that only this program has
+ * @on: it has
+ * @error: that it may not be opened
+ * @info: of the events in it
+ */
+static struct {
+	bool on;
+	int error;
+	struct syncevent_info info;
+} pretended;
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode;
+	va_list args;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	if (!pretended.on || strcmp(path, SE_DEV "_pci0"))
+		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	if (!pretended.error)
+		return memfd_create("region", MFD_CLOEXEC);
+	errno = pretended.error;
+	return -1;
+}
+
+static int pretend(unsigned long command, void *arg)
+{
+	const struct syncevent_cell cell = { .state = SYNCEVENT_STATE_LIVE };
+	int fd;
+
+	switch (command) {
+	case SYNCEVENT_IOC_PCI_INFO:
+		*(struct syncevent_pci_info *)arg = (struct syncevent_pci_info){
+			.flags = SYNCEVENT_PCI_ATTACHED,
+		};
+		return 0;
+	case SYNCEVENT_IOC_PCI_CREATE:
+		fd = memfd_create("event", MFD_CLOEXEC);
+		return pwrite(fd, &cell, sizeof(cell), 0) == sizeof(cell) ? fd : -1;
+	case SYNCEVENT_IOC_INFO:
+		*(struct syncevent_info *)arg = pretended.info;
+		return 0;
+	default:
+		errno = ENOTTY;
+		return -1;
+	}
+}
+
 int ioctl(int fd, unsigned long command, ...)
 {
 	va_list args;
@@ -385,6 +439,8 @@ int ioctl(int fd, unsigned long command, ...)
 	va_end(args);
 	if (command == SYNCEVENT_IOC_RING && revoke_before_ring)
 		syscall(SYS_ioctl, fd, SYNCEVENT_IOC_REVOKE, NULL);
+	if (pretended.on)
+		return pretend(command, arg);
 	return (int)syscall(SYS_ioctl, fd, command, arg);
 }
 
@@ -442,6 +498,29 @@ TEST(both_read_only_handle_updates_nothing)
 	syncevent_close(ro2);
 	syncevent_close(ro);
 	syncevent_close(ev);
+}
+
+/* ---- regions ---------------------------------------------------------------------- */
+
+/* There are two errors for that, of a mode and of a cgroup. */
+TEST(region_may_not_be_opened)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr), .pci = SE_DEV "_pci0" };
+	struct syncevent_pci_side side = { .size = sizeof(side) };
+	struct syncevent_pci pci = { .size = sizeof(pci) };
+	struct syncevent *ev;
+
+	pretended.on = true;
+	for (int i = 0; i < 2; i++) {
+		pretended.error = i ? EPERM : EACCES;
+		pci.device[0] = '\0';
+		EXPECT_EQ(-EACCES, syncevent_pci_get(0, &pci));
+		EXPECT_STREQ(attr.pci, pci.device);
+		EXPECT_EQ(-EACCES, syncevent_pci_side(attr.pci, 0, &side));
+		EXPECT_EQ(-EACCES, syncevent_create(&ev, &attr));
+		EXPECT_EQ(-EACCES, syncevent_import_name(&ev, attr.pci, "name", 0));
+	}
+	pretended.on = false;
 }
 
 TEST_HARNESS_MAIN

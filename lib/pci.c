@@ -184,10 +184,13 @@ int se_pci_create(struct syncevent **ev, const struct syncevent_attr *attr)
 		.home = attr->flags & SYNCEVENT_AT_HOME ? attr->home : SYNCEVENT_PCI_HOME_ANY,
 		.pages = attr->pages,
 	};
+	int err;
 
 	if (attr->flags & SYNCEVENT_AT_HOME && attr->home == SYNCEVENT_PCI_HOME_ANY)
 		return -EINVAL;
-	return ask(ev, region_open(attr->pci, NULL), SYNCEVENT_IOC_PCI_CREATE, &create);
+	err = ask(ev, region_open(attr->pci, NULL), SYNCEVENT_IOC_PCI_CREATE, &create);
+	/* Nobody else has the new event: if it has ended, the region was lost. */
+	return err == -EIDRM ? -ENODEV : err;
 }
 
 static int export(struct syncevent *ev, uint32_t right, struct syncevent_export *to)

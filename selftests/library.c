@@ -523,4 +523,16 @@ TEST(region_may_not_be_opened)
 	pretended.on = false;
 }
 
+/* What can have ended a new event is the end of its region. */
+TEST(region_goes_while_an_event_is_made)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr), .pci = SE_DEV "_pci0" };
+	struct syncevent *ev;
+
+	pretended.on = true;
+	pretended.info.flags = SYNCEVENT_INFO_REVOKED;
+	EXPECT_EQ(-ENODEV, syncevent_create(&ev, &attr));
+	pretended.on = false;
+}
+
 TEST_HARNESS_MAIN

@@ -103,15 +103,10 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t payload_size(const struct syncevent *ev)
-{
-	return (size_t)ev->pages * SE_PAYLOAD_PAGE;
-}
-
 static void kernel_close(struct syncevent *ev)
 {
 	if (ev->payload)
-		munmap(ev->payload, payload_size(ev));
+		munmap(ev->payload, (size_t)ev->pages * SE_PAYLOAD_PAGE);
 	munmap(ev->cell, page_size());
 	close(ev->fd);
 	free(ev);
@@ -231,28 +226,31 @@ int se_kernel_from_fd(struct syncevent **ev, int fd)
 int syncevent_payload(struct syncevent *ev, void **ptr, size_t *len)
 {
 	void *payload, *none = NULL;
+	size_t size;
 
 	if (!ev->pages)
 		return -EOPNOTSUPP;
 	if (!syncevent_cell_live(ev->cell))
 		return -EIDRM;
+	/* More than a 32-bit program can address. */
+	if (__builtin_mul_overflow(ev->pages, SE_PAYLOAD_PAGE, &size))
+		return -ENOMEM;
 	payload = __atomic_load_n(&ev->payload, __ATOMIC_ACQUIRE);
 	if (!payload) {
-		payload = mmap(NULL, payload_size(ev),
-			       ev->writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-			       ev->fd, SE_PAYLOAD_PAGE);
+		payload = mmap(NULL, size, ev->writable ? PROT_READ | PROT_WRITE : PROT_READ,
+			       MAP_SHARED, ev->fd, SE_PAYLOAD_PAGE);
 		if (payload == MAP_FAILED)
 			return errno == EAGAIN ? -ENOMEM : -errno;
 		if (!__atomic_compare_exchange_n(&ev->payload, &none, payload, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			/* Another thread was faster. */
-			munmap(payload, payload_size(ev));
+			munmap(payload, size);
 			payload = none;
 		}
 	}
 	*ptr = payload;
 	if (len)
-		*len = payload_size(ev);
+		*len = size;
 	return 0;
 }
 

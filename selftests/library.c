@@ -535,4 +535,28 @@ TEST(region_goes_while_an_event_is_made)
 	pretended.on = false;
 }
 
+/* A region may be larger than a 32-bit program. */
+TEST(region_payload_of_4_GiB)
+{
+	struct syncevent_attr attr = { .size = sizeof(attr), .pci = SE_DEV "_pci0" };
+	const uint64_t size = 4096ULL << 20;
+	struct syncevent *ev;
+	size_t len = 0;
+	void *p;
+
+	pretended.on = true;
+	pretended.info = (struct syncevent_info){
+		.flags = SYNCEVENT_INFO_UPDATE, .sides = 2, .pages = (1U << 20) + 1,
+	};
+	ASSERT_EQ(0, syncevent_create(&ev, &attr));
+	if (size > SIZE_MAX) {
+		EXPECT_EQ(-ENOMEM, syncevent_payload(ev, &p, &len));
+	} else {
+		EXPECT_EQ(0, syncevent_payload(ev, &p, &len));
+		EXPECT_EQ(size + 4096, len);
+	}
+	syncevent_close(ev);
+	pretended.on = false;
+}
+
 TEST_HARNESS_MAIN

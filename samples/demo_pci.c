@@ -292,7 +292,7 @@ static void end(struct demo *d)
 		usleep(100000);
 		say("ends '%s', which the DPU waits for", names[HOST]);
 	} else {
-		err = syncevent_wait(d->other, SYNCEVENT_EQ, UINT64_MAX, UINT64_MAX, &opts, NULL);
+		err = syncevent_wait(d->other, SYNCEVENT_GT, UINT64_MAX, UINT64_MAX, &opts, NULL);
 		say("waited for '%s': %s", names[HOST], syncevent_strerror(err));
 		if (err != -EIDRM)
 			exit(1);

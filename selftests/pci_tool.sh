@@ -75,7 +75,12 @@ shows_both() {
 	syncevent peers | sed 's/[0-9]* of 1024/0 of 1024/; s/ *$//' | diff "$work/wanted" - >>"$log"
 }
 
-echo "1.."$((SE_SIDE ? 19 : 27))
+# Of the event that the holder has.
+shows() {	# LINE
+	grep -q "^syncevent-$1$" /proc/$holder/fdinfo/*
+}
+
+echo "1.."$((SE_SIDE ? 19 : 29))
 eventually both_alive
 result $? "both machines are alive"
 address=$(syncevent peers --json | sed 's/.*"address":"\([^"]*\)","attached".*/\1/')
@@ -98,6 +103,14 @@ result $? "and who may use them"
 
 mine=job other=ack
 [ "$SE_SIDE" = 0 ] || { mine=ack; other=job; }
+syncevent create quiet$SE_SIDE --on "$address" 2>>"$log" &
+holder=$!
+eventually shows "waiters:.1" && syncevent add quiet$SE_SIDE --on "$address" >>"$log" &&
+	syncevent set quiet$SE_SIDE 7 --on "$address" && shows "value:.7" && shows "rings:.0"
+result $? "create asks for no ring"
+kill $holder
+wait $holder 2>/dev/null
+
 syncevent create $mine --on "$address" --payload 2 --value 5 --json >"$work/made" 2>>"$log" &
 holder=$!
 eventually grep -q "\"name\":\"$mine\",\"value\":5" "$work/made"

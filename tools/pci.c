@@ -187,8 +187,8 @@ static int hold(struct syncevent *ev, uint64_t deadline)
 	int err;
 
 	for (;;) {
-		/* Nothing is less than 0: only its end ends this. */
-		err = syncevent_wait(ev, SYNCEVENT_LT, 0, UINT64_MAX, &opts, NULL);
+		/* Nothing is greater: only its end ends this, and no update rings for it. */
+		err = syncevent_wait(ev, SYNCEVENT_GT, UINT64_MAX, UINT64_MAX, &opts, NULL);
 		if (err != -EPIPE)
 			return err == -ETIMEDOUT ? 0 : err;
 		/* A machine died; the event goes on, for when it comes back. */

@@ -678,8 +678,9 @@ struct syncevent_many {
  *
  * any: ends when one condition holds; the lowest index wins among those that
  * hold at the first look. all: ends when each has held at some moment during
- * the call. An event that is revoked, or depends on a machine that is dead, before its
- * condition was seen to hold ends it with -EIDRM or -EPIPE.
+ * the call; on the kernel provider, since the last signal handler with SA_RESTART, after
+ * which a sleep begins anew. An event that is revoked, or depends on a machine that is
+ * dead, before its condition was seen to hold ends it with -EIDRM or -EPIPE.
  *
  * All events must be of the same provider; events on attr.addr may be mixed with them.
  * The first call on events of the kernel provider opens /dev/syncevent and keeps it open.

@@ -233,6 +233,8 @@ TEST_F(dpa, killed_while_it_waits)
 	struct syncevent_info info;
 
 	ASSERT_LE(0, fd);
+	/* Before it has found the events nobody depends on it. */
+	ASSERT_EQ(0, DO(.op = JOB_GET, .handle = handle_of(fd)));
 	ASSERT_EQ(0, BEGIN(.op = JOB_WAIT, .handle = handle_of(fd), .cond = SYNCEVENT_COND_GT,
 			   .operand = 99));
 	se_sleep_ms(20);
@@ -265,6 +267,7 @@ TEST_F(dpa, stopped_and_fenced)
 
 	ASSERT_LE(0, fd);
 	ASSERT_NE(0, epoch);
+	ASSERT_EQ(0, DO(.op = JOB_GET, .handle = handle_of(fd)));
 	ASSERT_EQ(0, BEGIN(.op = JOB_WAIT, .handle = handle_of(fd), .cond = SYNCEVENT_COND_GT,
 			   .operand = 99));
 	se_sleep_ms(20);

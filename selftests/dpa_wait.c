@@ -291,6 +291,40 @@ TEST_F(wait, deaths)
 	ASSERT_EQ(-SYNCEVENT_DPA_EPIPE, wait_for(w));
 }
 
+/* What a machine made since it is back does not depend on how its former life ended. */
+TEST_F(wait, new_life)
+{
+	static const char * const how[] = { "dead", "gone", "back at once" };
+	struct wait *w = &self->w;
+	unsigned int i;
+	uint64_t at;
+
+	for (i = 0; i < 3; i++) {
+		if (i == 0)
+			STORE(turned, turned + TIMEOUT + 1);
+		else if (i == 1)
+			STORE(record(HOST)->epoch, 0);
+		beat(OTHER);
+		if (i < 2) {
+			STORE(turned, turned + TIMEOUT / 16);
+			ASSERT_EQ(0, syncevent_dpa_tick(&w->unit));
+			ASSERT_EQ(-SYNCEVENT_DPA_EPIPE, wait_for(w)) TH_LOG("%s", how[i]);
+		}
+		/* It comes, and what it made is found, between two ticks. */
+		come(HOST, 11 + i);
+		w->handle = make(SLOT, 5);
+		START(w);
+		ASSERT_TRUE(spins(w)) TH_LOG("%s", how[i]);
+		at = LOAD(record(ME)->heartbeat);
+		STORE(turned, turned + TIMEOUT / 16);
+		ASSERT_TRUE(se_until(LOAD(record(ME)->heartbeat) != at));
+		ASSERT_TRUE(spins(w)) TH_LOG("%s", how[i]);
+		STORE(cell(SLOT)->value, 101);
+		ASSERT_EQ(0, se_join(&w->t));
+		STORE(cell(SLOT)->value, 5);
+	}
+}
+
 TEST_F(wait, fenced)
 {
 	struct wait *w = &self->w;

@@ -119,11 +119,8 @@ static inline int syncevent_dpa_ring(struct syncevent_dpa *dpa, uint64_t handle,
 	for (side = 0; side < dpa->sides; side++) {
 		struct syncevent_hint *hint = se_dpa_hint(se_dpa_cell(dpa, (uint32_t)handle),
 							  side);
-		const struct se_dpa_peer *peer = &dpa->peer[side];
 
-		/* One that is dead here may have attached anew since the last tick. */
-		if (side != dpa->side &&
-		    !(peer->dead && SE_DPA_READ(se_dpa_side(dpa, side)->epoch) == peer->epoch) &&
+		if (side != dpa->side && !se_dpa_gone(dpa, side) &&
 		    (value > SE_DPA_READ(hint->wake_above) ||
 		     SE_DPA_READ(hint->flags) & SYNCEVENT_HINT_WAKE_ALL))
 			se_dpa_notify(dpa, side, handle);
@@ -263,7 +260,8 @@ static inline int syncevent_dpa_wait(struct syncevent_dpa *dpa, uint64_t handle,
 		return -SYNCEVENT_DPA_EINVAL;
 	owner = se_dpa_owner(dpa, slot);
 	home = se_dpa_home(dpa, slot);
-	home_epoch = dpa->peer[home].epoch;
+	/* Of the life in which it is waited for: it may be another than the last tick saw. */
+	home_epoch = SE_DPA_READ(se_dpa_side(dpa, home)->epoch);
 	cell = se_dpa_cell(dpa, slot);
 	for (;;) {
 		now = dpa->clock(dpa->device);
@@ -289,7 +287,7 @@ static inline int syncevent_dpa_wait(struct syncevent_dpa *dpa, uint64_t handle,
 			break;
 		/* A creator that attached anew has ended its events by that. */
 		if (se_dpa_gone(dpa, owner) || se_dpa_gone(dpa, home) ||
-		    dpa->peer[home].epoch != home_epoch)
+		    (look && home != dpa->side && dpa->peer[home].epoch != home_epoch))
 			return -SYNCEVENT_DPA_EPIPE;
 		if (now >= deadline)
 			return -SYNCEVENT_DPA_ETIMEDOUT;

@@ -286,12 +286,16 @@ static inline void se_dpa_take_all(struct syncevent_dpa *dpa, uint32_t side, uin
 	SE_DPA_WRITE(from->request, tail - 1);
 }
 
-/* Whether a side left, died, or has not come yet. */
+/*
+ * Whether a side left, died, or has not come yet, as the last tick saw it; but what it
+ * saw says nothing of one that attached since.
+ */
 static inline int se_dpa_gone(const struct syncevent_dpa *dpa, uint32_t side)
 {
 	const struct se_dpa_peer *peer = &dpa->peer[side];
 
-	return side != dpa->side && (peer->dead || !peer->epoch);
+	return side != dpa->side && (peer->dead || !peer->epoch) &&
+	       SE_DPA_READ(se_dpa_side(dpa, side)->epoch) == peer->epoch;
 }
 
 static inline void se_dpa_peer_look(struct syncevent_dpa *dpa, uint32_t side, uint64_t now)

@@ -363,6 +363,37 @@ TEST_F(dpa, names)
 	EXPECT_EQ(-SYNCEVENT_DPA_ENOENT, syncevent_dpa_find(&self->unit, longest, &handle));
 }
 
+/* Of those who are dead a name is taken if nobody else has one: they keep theirs. */
+TEST_F(dpa, names_of_the_dead)
+{
+	uint64_t dead = make(SLOT, 5), living = make(SLOT_OTHERS, 5), handle = 4;
+
+	strcpy(desc(SLOT)->name, "job");
+	desc(SLOT)->name_rights = 3;
+	STORE(turned, turned + TIMEOUT + 1);
+	beat(OTHER);
+	ASSERT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(3, syncevent_dpa_find(&self->unit, "job", &handle));
+	EXPECT_EQ(dead, handle);
+	strcpy(desc(SLOT_OTHERS)->name, "job");
+	desc(SLOT_OTHERS)->name_rights = 1;
+	EXPECT_EQ(1, syncevent_dpa_find(&self->unit, "job", &handle));
+	EXPECT_EQ(living, handle);
+	/* Both dead: the first one. */
+	STORE(turned, turned + TIMEOUT + 1);
+	ASSERT_EQ(0, syncevent_dpa_tick(&self->unit));
+	EXPECT_EQ(3, syncevent_dpa_find(&self->unit, "job", &handle));
+	EXPECT_EQ(dead, handle);
+	/* What it made when it was back, before the next tick. */
+	end(SLOT);
+	come(HOST, 11);
+	living = make(SLOT_ELSEWHERE, 5);
+	strcpy(desc(SLOT_ELSEWHERE)->name, "job");
+	desc(SLOT_ELSEWHERE)->name_rights = 3;
+	EXPECT_EQ(3, syncevent_dpa_find(&self->unit, "job", &handle));
+	EXPECT_EQ(living, handle);
+}
+
 TEST_F(dpa, payload)
 {
 	static const uint32_t bad[][2] = {

@@ -306,7 +306,8 @@ static inline int syncevent_dpa_wait(struct syncevent_dpa *dpa, uint64_t handle,
  * @name: ends with a zero; not longer than 63 bytes
  * @handle: where the event's goes
  *
- * It looks at every slot of the region.
+ * It looks at every slot of the region. What a side left that is dead, or no longer
+ * there, counts if there is nothing else.
  *
  * Return: the rights that the name gives: SYNCEVENT_RIGHT_READ, and
  * SYNCEVENT_RIGHT_UPDATE if who made the event wants others to update it; -ENOENT;
@@ -316,6 +317,7 @@ static inline int syncevent_dpa_find(const struct syncevent_dpa *dpa, const char
 				     uint64_t *handle)
 {
 	uint32_t slot, state, rights, i;
+	int ret = -SYNCEVENT_DPA_ENOENT, gone;
 
 	if (dpa->attached != 1)
 		return dpa->attached ? dpa->attached : -SYNCEVENT_DPA_ENODEV;
@@ -338,10 +340,15 @@ static inline int syncevent_dpa_find(const struct syncevent_dpa *dpa, const char
 			  (SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE);
 		if (!rights || SE_DPA_READ(desc->state) != state)
 			continue;
+		gone = se_dpa_gone(dpa, se_dpa_owner(dpa, slot));
+		if (gone && ret > 0)
+			continue;
 		*handle = (uint64_t)(state >> SYNCEVENT_STATE_GEN_SHIFT) << 32 | slot;
-		return (int)(rights | SYNCEVENT_RIGHT_READ);
+		ret = (int)(rights | SYNCEVENT_RIGHT_READ);
+		if (!gone)
+			break;
 	}
-	return -SYNCEVENT_DPA_ENOENT;
+	return ret;
 }
 
 /**

@@ -76,6 +76,26 @@ freestanding() {
 	compile "$1" "$2" "$3" -U__linux__ -ffreestanding -DFREESTANDING <"$1/selftests/headers.c"
 }
 
+# A unit that reads a word of 64 bits in two parts is refused.
+narrow_refused() {
+	unit="-m64 -U__linux__ -ffreestanding -D__riscv"
+	# shellcheck disable=SC2086	# a list of words
+	echo '#include <syncevent/dpa.h>' | compile "$1" "$2" $unit -D__riscv_xlen=64 || return 1
+	# shellcheck disable=SC2086
+	! echo '#include <syncevent/dpa.h>' | compile "$1" "$2" $unit -D__riscv_xlen=32
+}
+
+# Between an update and the hints, for memory that the unit takes for I/O: what is said
+# of CPU $2 (it need not be assembled) has barrier $3 there.
+orders_io() {
+	cat >"$tmp/unit.c" <<-end
+	#include <syncevent/dpa.h>
+	int f(struct syncevent_dpa *dpa, uint64_t *old) { return syncevent_dpa_add(dpa, *old, 1, old); }
+	end
+	$cc -std=c99 -m64 -O2 -I"$1/include" -U__linux__ -ffreestanding "-D$2" -D__riscv_xlen=64 -S -o - \
+		"$tmp/unit.c" | grep -A 4 xadd | grep "$3"
+}
+
 # Every inline function is in the library too, for other languages.
 declared() {
 	{
@@ -293,7 +313,10 @@ result "the headers of DOCA's names declare memset()" doca_has_string "$t"
 result "an experimental function warns" experimental_warns "$t"
 for language in C99 C++11; do
 	result "programs of an accelerator need no Linux: $language" doca_freestanding "$t" $language
+	result "firmware of 32 bits is refused: $language" narrow_refused "$t" $language
 done
+result "firmware orders I/O memory: AArch64" orders_io "$t" __aarch64__ "dmb sy"
+result "firmware orders I/O memory: RISC-V" orders_io "$t" __riscv "fence iorw, iorw"
 result "libsyncevent.pc is right" pc_is_right "$t"
 result "the README's example compiles" example "$t"
 
@@ -336,6 +359,9 @@ broken "a region that differs without Linux" include/syncevent/region.h 's/uint3
 	freestanding C99 -m64
 broken "a region that moved" include/uapi/linux/syncevent_region.h 's/__u32 doorbell/__aligned_u64 doorbell/' \
 	layout C99 -m64
+broken "a unit that tears words" include/syncevent/side.h 's/__riscv_xlen < 64/0/' narrow_refused C99
+broken "a barrier for memory alone" include/syncevent/side.h 's/"dmb sy"/"dmb ish"/' \
+	orders_io __aarch64__ "dmb sy"
 broken "a symbol that the map lacks" lib/libsyncevent.map '/syncevent_disarm;/d' map_fits
 broken "an inline function that the map lacks" lib/libsyncevent.map '/syncevent_inline_add;/d' map_fits
 broken "a symbol that only the map has" lib/libsyncevent.map 's/\tsyncevent_arm;/&\n\tsyncevent_arms;/' \

@@ -195,6 +195,7 @@ static inline int syncevent_dpa_add(struct syncevent_dpa *dpa, uint64_t handle, 
 {
 	int ret = se_dpa_live(dpa, handle);
 	uint32_t slot = (uint32_t)handle;
+	struct syncevent_cell *cell;
 	uint64_t before;
 
 	if (ret)
@@ -202,7 +203,10 @@ static inline int syncevent_dpa_add(struct syncevent_dpa *dpa, uint64_t handle, 
 	if (SE_DPA_READ(se_dpa_desc(dpa, slot)->flags) & SYNCEVENT_CELL_NO_REMOTE_ADD &&
 	    se_dpa_home(dpa, slot) != dpa->side)
 		return -SYNCEVENT_DPA_EOPNOTSUPP;
-	if (syncevent_cell_add(se_dpa_cell(dpa, slot), n, &before))
+	cell = se_dpa_cell(dpa, slot);
+	before = __atomic_fetch_add(&cell->value, n, __ATOMIC_SEQ_CST);
+	se_dpa_mb();	/* SE-A; that of syncevent_cell_add() need not order I/O memory */
+	if (syncevent_cell_must_ring(cell, before + n))
 		(void)syncevent_dpa_ring(dpa, handle, before + n);
 	if (old)
 		*old = before;

@@ -16,6 +16,9 @@
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "a region is little-endian"
 #endif
+#if defined(__riscv) && __riscv_xlen < 64
+#error "words of 64 bits must be read and written whole"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,12 +109,15 @@ struct syncevent_dpa {
 
 /*
  * One barrier for all: what is before it comes before what is after it, for memory that
- * is I/O to this unit as well, which the compilers' fences for RISC-V leave out.
+ * is I/O to this unit as well, which the compilers' fences leave out: those for RISC-V
+ * order memory alone, those for AArch64 what is shared with the other CPUs.
  */
 static inline void se_dpa_mb(void)
 {
 #if defined(__riscv)
 	__asm__ __volatile__("fence iorw, iorw" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb sy" ::: "memory");
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif

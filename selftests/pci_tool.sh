@@ -80,7 +80,7 @@ shows() {	# LINE
 	grep -q "^syncevent-$1$" /proc/$holder/fdinfo/*
 }
 
-echo "1.."$((SE_SIDE ? 19 : 29))
+echo "1.."$((SE_SIDE ? 20 : 28))
 eventually both_alive
 result $? "both machines are alive"
 address=$(syncevent peers --json | sed 's/.*"address":"\([^"]*\)","attached".*/\1/')

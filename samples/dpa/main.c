@@ -16,14 +16,25 @@ static struct syncevent_dpa dpa;
 /* The peer_timeout_ms of the machines. */
 #define TIMEOUT		(BOARD_HZ / 10 * 15)
 
-/* Both events are there; nobody has made them for us. */
+/* It is there, and whoever made it lives. The condition never holds. */
+static int lives(uint64_t handle)
+{
+	return syncevent_dpa_wait(&dpa, handle, SYNCEVENT_COND_LT, 0, UINT64_MAX, 0, NULL) ==
+	       -SYNCEVENT_DPA_ETIMEDOUT;
+}
+
+/*
+ * Both events are there; nobody has made them for us. A machine that died leaves them
+ * behind until it, or another, makes new ones.
+ */
 static int find_events(uint64_t *request, uint64_t *reply)
 {
 	const uint32_t rights = SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE;
 	int ret;
 
 	while (syncevent_dpa_find(&dpa, JOB_REQUEST, request) < 0 ||
-	       syncevent_dpa_find(&dpa, JOB_REPLY, reply) != (int)rights) {
+	       syncevent_dpa_find(&dpa, JOB_REPLY, reply) != (int)rights ||
+	       !lives(*request) || !lives(*reply)) {
 		ret = syncevent_dpa_tick(&dpa);
 		if (ret)
 			return ret;

@@ -63,10 +63,13 @@ static int firmware_fn(void *arg)
 /* What a machine makes that has work for it. */
 static void make_named(uint32_t slot, const char *name)
 {
+	size_t i;
+
 	make(slot, 0);
-	desc(slot)->payload_first = 0;
-	desc(slot)->payload_pages = 1;
-	strcpy(desc(slot)->name, name);
+	STORE(desc(slot)->payload_first, 0U);
+	STORE(desc(slot)->payload_pages, 1U);
+	for (i = 0; i <= strlen(name); i++)
+		STORE(desc(slot)->name[i], name[i]);
 	STORE(desc(slot)->name_rights, SYNCEVENT_RIGHT_READ | SYNCEVENT_RIGHT_UPDATE);
 }
 

@@ -351,16 +351,24 @@ static bool se_peer_tick(struct se_region *r, u32 side)
 	return died;
 }
 
-/* Who slept for long itself has not listened: those that lived then get another time-out. */
+/*
+ * Who slept for long itself has not listened: those that lived then get another time-out,
+ * but no third one, however seldom this side runs.
+ */
 static void se_region_woke(struct se_region *r)
 {
 	bool slept = time_after(jiffies, r->ticked + se_timeout() / 2);
 	u32 side;
 
 	r->ticked = jiffies;
-	for (side = 0; slept && side < r->geo.sides; side++)
-		if (r->peer[side].alive)
-			r->peer[side].seen = jiffies;
+	for (side = 0; slept && side < r->geo.sides; side++) {
+		struct se_peer *peer = &r->peer[side];
+
+		if (!peer->alive || peer->excused == peer->heartbeat)
+			continue;
+		peer->excused = peer->heartbeat;
+		peer->seen = jiffies;
+	}
 }
 
 /*

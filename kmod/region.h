@@ -75,6 +75,7 @@ struct se_transport {
  * @epoch: last seen, 0: not attached
  * @heartbeat: last seen
  * @seen: when it was seen to change, jiffies
+ * @excused: the heartbeat after which it got another time-out, since this side slept
  * @alive: seen attached, and its heart beats
  * @dead: the epoch under which it was declared dead: it is as long as it shows that
  * @tail: of the ring to it
@@ -89,6 +90,7 @@ struct se_peer {
 	u64 epoch;
 	u64 heartbeat;
 	unsigned long seen;
+	u64 excused;
 	bool alive;
 	u64 dead;
 	u32 tail;

@@ -336,6 +336,29 @@ TEST_F(pair, stopped_for_a_moment)
 	EXPECT_EQ(0, both_work(&self->o));
 }
 
+/* Both at once, as when their host slept: who wakes first has not listened either. */
+TEST_F(pair, both_paused)
+{
+	const unsigned int limit = 4000;	/* less than the pause, more than one may wake late */
+	uint64_t epoch = epoch_there(), v;
+	int fd;
+
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = limit));
+	ASSERT_EQ(0, set_limit(limit));
+	ASSERT_LE(0, fd = pci_create(5, 0));
+	fault("pause", VICTIM);
+	fault("pause", ME);
+	/* It stops somewhere in here. */
+	se_sleep_ms(2 * limit);
+	EXPECT_TRUE(pci_alive(BOTH));
+	EXPECT_EQ(epoch, epoch_there());
+	EXPECT_EQ(0, se_get(fd, &v));
+	close(fd);
+	ASSERT_EQ(0, tell(&self->o, .verb = LIMIT, .value = self->limit));
+	ASSERT_EQ(0, set_limit(self->limit));
+	EXPECT_EQ(0, both_work(&self->o));
+}
+
 /* It has got the longer limit already, or not yet the shorter one: it is no less alive. */
 TEST_F(pair, has_a_longer_limit)
 {

@@ -13,6 +13,8 @@ SIZE = 1 << 20
 # Seconds that a guest may take to let go of a device, or to come back.
 LIMIT = 300
 
+PAUSE = 7
+
 
 class Monitor:
     """QEMU's, for a few commands."""
@@ -53,6 +55,7 @@ class Faults(threading.Thread):
 
     kill, boot      the machine is off at once; boots again, to the test that it was in
     stop, continue  it stands still for a while, and does not know
+    pause           the same, and goes on by itself after PAUSE seconds
     plug, unplug    it gets one more device; that is taken out, as by the button of the slot
 
     The device is memory without doorbells. (The one with doorbells, taken out of QEMU 7.2,
@@ -98,6 +101,10 @@ class Faults(threading.Thread):
     def _thaw(self):
         self._guest.process.send_signal(signal.SIGCONT)
 
+    def _pause(self):
+        self._freeze()
+        threading.Timer(PAUSE, self._thaw).start()
+
     def _plug(self):
         # Its memory cannot be another device's after it.
         self._plugged += 1
@@ -116,7 +123,7 @@ class Faults(threading.Thread):
 
     def run(self):
         verbs = {"kill": self._kill, "boot": self._revive, "stop": self._freeze,
-                 "continue": self._thaw, "plug": self._plug, "unplug": self._unplug}
+                 "continue": self._thaw, "pause": self._pause, "plug": self._plug, "unplug": self._unplug}
         # Not sys.stdin, of which the interpreter wants to let go at its end.
         with open(self._orders, encoding="ascii", closefd=False) as orders:
             for line in orders:

@@ -389,7 +389,7 @@ TEST_F(limits, entries_of_a_user)
 
 /* ---- workers' time --------------------------------------------------------------------- */
 
-#define MANY		2048	/* silent events */
+#define MANY		4096	/* silent events */
 #define FEW		64	/* closed sooner than they are looked at again */
 #define LOOK_NS		8000	/* between two looks for one user */
 
@@ -452,7 +452,7 @@ static int many_silent_events(void *arg)
 	close(q);
 	for (int i = 0; i < MANY; i++)
 		close(fd[i]);
-	for (int i = 0; i < 2 * MANY; i += FEW) {
+	for (int i = 0; i <= MANY; i += FEW) {
 		q = se_queue(0);
 		for (int j = 0; j < FEW; j++) {
 			fd[j] = se_create_flags(0, SYNCEVENT_CREATE_SILENT);

@@ -225,7 +225,8 @@ int se_revoke(struct se_event *ev)
 		ret = 0;
 		ev->final = se_value(ev);
 		WRITE_ONCE(ev->dead, false);
-		WRITE_ONCE(ev->revoked, true);
+		/* @final comes with it: pairs with se_slot_value() and se_slot_fault(). */
+		smp_store_release(&ev->revoked, true);
 		if (!ev->slot || se_slot_revoking(ev))
 			WRITE_ONCE(ev->cell->state,
 				   ev->generation << SYNCEVENT_STATE_GEN_SHIFT |

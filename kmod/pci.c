@@ -319,8 +319,11 @@ vm_fault_t se_slot_fault(struct se_event *ev, struct vm_fault *vmf)
 	struct page *page;
 	unsigned long pfn;
 
-	/* Before the lock is held, which all revocations wait for: this may wait for memory. */
-	if (READ_ONCE(ev->revoked) && !vmf->pgoff && !se_slot_grave(ev))
+	/*
+	 * Before the lock is held, which all revocations wait for: this may wait for memory.
+	 * The page shows the value at the revocation; pairs with se_revoke().
+	 */
+	if (smp_load_acquire(&ev->revoked) && !vmf->pgoff && !se_slot_grave(ev))
 		return VM_FAULT_OOM;
 
 	down_read(&r->faults);

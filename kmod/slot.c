@@ -244,8 +244,8 @@ u64 se_slot_value(struct se_event *ev)
 	u64 value;
 
 	/* Nobody looks at memory that may be another's, or no memory any more. */
-	if (READ_ONCE(ev->revoked))
-		return READ_ONCE(ev->final);
+	if (smp_load_acquire(&ev->revoked))	/* pairs with se_revoke() */
+		return ev->final;
 	/* Pairs with the releases of publishers: their data comes with the value. */
 	value = virt_load_acquire(&ev->cell->value);
 	if (value == U64_MAX && READ_ONCE(header->magic) == U64_MAX)

@@ -269,6 +269,26 @@ static inline int pci_part(struct pci_pair *pair)
 }
 
 /**
+ * pci_rings_once() - are doorbells rung for a sleeper alone, and only when it is to wake?
+ * @fd: an event of value 0, of which the other side waits for more than @above
+ * @hint: the other side's
+ * @above: so many updates ring nobody
+ *
+ * Return: 0; -EPROTO if not; another negative errno.
+ */
+static inline int pci_rings_once(int fd, volatile struct syncevent_hint *hint, uint64_t above)
+{
+	struct syncevent_pci_info before, below, after;
+	int ret = se_until(hint->wake_above == above) ? pci_info(&before) : -ETIMEDOUT;
+	uint64_t i;
+
+	for (i = 1; !ret && i <= above; i++)
+		ret = se_set(fd, i);
+	ret = ret ?: pci_info(&below) ?: se_set(fd, above + 1) ?: pci_info(&after);
+	return ret ?: below.rung == before.rung && after.rung == before.rung + 1 ? 0 : -EPROTO;
+}
+
+/**
  * pci_add_together() - add on both sides at the same time
  * @pair: of machines
  * @fd: an event of value 0 for both
